@@ -30,7 +30,7 @@ test(`${INSTANCES} random clusters with pins have the best dispersion, balance a
       if (holdersIn(state).length < Math.ceil(state.replicas)) break;
       if (!canKeepPins(state)) {
         expect(() => planVersion({ head: ring, headId: ID, state, direct: true }), label).toThrow(
-          'cannot keep what is pinned',
+          'cannot satisfy its pins',
         );
         seen.refused += 1;
         break;

@@ -71,10 +71,10 @@ test('a rule with more zones than exist is refused with both numbers', () => {
   const state = cluster(seededRandom(2), [4, 3]);
   const three = applyChanges(state, [{ kind: 'set', settings: { replicas: 3, zonesMin: 3 } }]);
   expect(() => planVersion({ head: null, headId: null, state: three })).toThrow(
-    'every partition shall be in 3 zones; 2 have devices with weight, and 2 are certain',
+    'every partition must be in 3 zones, but 2 have devices with weight, and only 2 can',
   );
   const five = (): unknown => applyChanges(state, [{ kind: 'set', settings: { zonesMin: 5 } }]);
-  expect(five).toThrow('zones-min 5 is not within');
+  expect(five).toThrow('zones-min 5 is not between');
 });
 
 test('pins are kept, and a second plan moves nothing', () => {
@@ -179,7 +179,7 @@ test.each<[string, Change, string]>([
   [
     'a partition that is not there',
     { kind: 'pin', pin: { partition: 99, on: [0], off: [] } },
-    'not among',
+    'does not exist',
   ],
   [
     'more devices than replicas',

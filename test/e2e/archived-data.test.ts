@@ -91,7 +91,7 @@ test('restoring an archive writes missing or older records, and can fill another
   const { exit, stderr } = await builder.run(['archive-data', keyspace, '--to', cut, '--json']);
   expect([exit, JSON.parse(stderr)]).toMatchObject([
     4,
-    { code: 'NOT_ENOUGH_REPLICAS', hint: expect.stringContaining(`servers ${keyspace} says`) },
+    { code: 'NOT_ENOUGH_REPLICAS', hint: expect.stringContaining(`servers ${keyspace} shows`) },
   ]);
   expect(await openFiles()).not.toContain(path.join(cut, 'records.bin'));
   for (const server of servers.slice(1)) await cluster.restart(server);

@@ -34,7 +34,9 @@ test('bytes are balanced, and the version proves it', { timeout: 60_000 }, async
   expect(swapMoves).toBeLessThanOrEqual(4);
   expect(moved).toBe(moveLowerBound + swapMoves);
   expect(bytes.fullest.after).toBeLessThan(bytes.fullest.before);
-  expect((await builder.run(['plan', keyspace])).stdout).toMatch(/all moves \(by sizes of 20\d\d-/);
+  expect((await builder.run(['plan', keyspace])).stdout).toMatch(
+    /all moves \(with sizes of 20\d\d-/,
+  );
   // The sizes change, but the plan is still the reviewed one. Shares do not explain moves that
   // balance bytes, and these are a large part of 32 slots: the change guard requires a reason.
   await write(cluster, 60);

@@ -77,7 +77,7 @@ test('a certificate grants its roles until it expires; a foreign one grants noth
   expect(app.message).toContain('the certificate app may not do this: it needs');
   const old = await push(pem('ours', 'old'));
   expect(old).toMatchObject({ code: 'TOKEN_REFUSED' });
-  expect(old.message).toContain('the certificate old ended at');
+  expect(old.message).toContain('the certificate old expired at');
   expect(await push(pem('ours', 'ada'))).toMatchObject({ exit: 0, code: 'accepted' });
 
   const health = async () => {

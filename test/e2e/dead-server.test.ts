@@ -69,18 +69,18 @@ test('a rollout completes every wave without a dead server, which can then be re
   expect(all.json.end).toBe('drains');
   expect(all.exit).toBe(4);
   expect(all.stderr).toMatch(
-    /goes on without d1 .*: 12 of 16 partitions have a slot there; 0 have/,
+    /continuing without d1 .*: 12 of 16 partitions have a slot there; without it, 0 have/,
   );
 
   await builder.json(['remove', keyspace, 'd1']);
   const { document, stdout: planned } = await planOf(cluster);
   const meaning = /d1 \(\S+\): \d+ of 16 partitions have .*/.exec(planned)?.[0];
-  expect(planned).toContain('removed, so a rollout waits for no answer');
+  expect(planned).toContain('removed, so a rollout does not wait for an answer');
   expect(document).toMatchObject({ away: { slotsFrom: document.moved, stuck: 0 } });
   await builder.json(['commit', keyspace, '-m', 'd1 is gone']);
   const last = await rollout(cluster);
   expect(last.json, last.stderr).toMatchObject({ end: 'done', left: [], moved: document.moved });
-  expect(last.stderr).toContain(`goes on without ${meaning}`);
+  expect(last.stderr).toContain(`continuing without ${meaning}`);
   expect(last.exit).toBe(0);
   expect(await devicesOf(cluster)).toEqual([0, null, 2, 3, 4, 5]);
 });
@@ -102,7 +102,7 @@ test('a joiner that dies in mid-move can be removed, and a dead source can be re
   const refused = await builder.run(['commit', keyspace, '-m', 'it is gone', '--json']);
   expect(JSON.parse(refused.stderr).hint).toContain(cancel);
   const cancelled = await builder.run(['moves', keyspace, 'cancel', 'd4']);
-  expect(cancelled.stdout).toMatch(/d4 does not answer: .*; it is to leave already\n/);
+  expect(cancelled.stdout).toMatch(/d4 does not answer: .*; its removal is already staged\n/);
   expect(cancelled.stdout).toContain(`Next: ring-builder plan ${keyspace}\n`);
   await builder.json(['commit', keyspace, '-m', 'it is gone']);
   const removed = await rollout(cluster);
@@ -117,6 +117,6 @@ test('a joiner that dies in mid-move can be removed, and a dead source can be re
   await cluster.commit('remove', 'd0');
   const replaced = await rollout(cluster);
   expect(replaced.exit, replaced.stderr).toBe(0);
-  expect(replaced.stderr).toContain('goes on without d0');
+  expect(replaced.stderr).toContain('continuing without d0');
   expect(await devicesOf(cluster)).toEqual([null, 1, 2, 3, null, 5]);
 });

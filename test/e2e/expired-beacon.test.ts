@@ -44,7 +44,7 @@ test('nothing is dropped while the beacon is expired', limit, async () => {
     ask: reasons,
     until: (all) => all.length > 0 && all.every((reason) => reason.includes('the beacon')),
   });
-  expect((await builder.run(`servers ${keyspace}`)).stdout).toContain('its beacon ran out');
+  expect((await builder.run(`servers ${keyspace}`)).stdout).toContain('its beacon has expired');
   expect((await joiner.status()).rings[0]?.serving, 'copying went on').toBeGreaterThan(0);
 
   await move(away, keys);

@@ -64,7 +64,7 @@ test(
     }
     const metrics = await askServer(first.place.port, { path: '/metrics' });
     expect(metrics.bytes.toString()).toContain(`ringwright_ring_fork{ring="${keyspace}"} 1`);
-    expect(third.logText()).toContain('FORK: two rings of one version exist');
+    expect(third.logText()).toContain('FORK: two rings have the same version');
     const seen = await cluster.builder.answer<ServersAnswer>(`servers ${keyspace}`);
     expect(seen.exit).toBe(1);
     for (const { why } of seen.document.servers) expect(why).toContain('FORK: version 2');

@@ -52,7 +52,7 @@ test('while the disk is full, writes are refused and reads are answered', async 
   expect(refused.status).toBe(503);
   const { code, message, hint, details } = refusalOf(refused);
   expect(code).toBe('NOT_ENOUGH_REPLICAS');
-  expect(message).toContain('slots answered');
+  expect(message).toContain('slots acknowledged');
   expect(hint).not.toBe('');
   expect(JSON.stringify(details.devices)).toContain('DISK_FULL');
   // The torn key is not checked: one device may hold it, and a read that returns it must repair it.

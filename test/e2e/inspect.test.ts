@@ -102,7 +102,7 @@ test('check finds an edited audit log, and reports an intact directory as sound'
   expect(await server.stop()).toBe(0);
   expect(await ringServer('check', data)).toMatchObject({
     exit: 0,
-    stdout: expect.stringContaining('is sound'),
+    stdout: expect.stringContaining('is intact'),
   });
   const [file = ''] = await listAuditFiles(auditFolder(data));
   const text = await fs.readFile(file, 'utf8');

@@ -68,7 +68,7 @@ test('a file replaced under a live server is refilled', { timeout: 120_000 }, as
   expect(alone.exit).toBe(1);
   const found = alone.findings.filter((one) => one.kind === 'damaged');
   expect(found).toMatchObject([{ partition }]);
-  expect(found[0]?.why).toContain('data.db is another file');
+  expect(found[0]?.why).toContain('data.db was replaced by another file');
   // health makes the servers check their files too.
   await loseFile(first!, (partition + 1) % 8);
   const health = await cluster.builder.answer<{ troubles: { kind: string; why: string }[] }>(
@@ -77,7 +77,7 @@ test('a file replaced under a live server is refilled', { timeout: 120_000 }, as
   const { troubles } = health.document;
   expect(health.exit).toBe(1);
   expect(troubles[0]).toMatchObject({ kind: 'damaged', address: first!.address });
-  expect(troubles[0]?.why).toContain('data.db is another file');
+  expect(troubles[0]?.why).toContain('data.db was replaced by another file');
   expect(troubles.filter(({ kind }) => kind === 'down')).toHaveLength(2);
   for (const other of [second, third]) await cluster.restart(other!);
   await waitFor('the files to be refilled', {
@@ -136,7 +136,7 @@ test('a refill that lacks sources says so and can be forced', { timeout: 120_000
   expect(told).toHaveLength(8);
   expect(told[0]).toMatchObject({ code: 'PARTITION_ABSENT', details: { keyspace } });
   await cluster.restart(first!);
-  const sentence = 'folder deleted while no server ran: begun as an empty one, which refills';
+  const sentence = 'folder deleted while no server ran: replaced by an empty one, which refills';
   await waitFor('the deleted folders to be missed, and refilled', {
     ask: () => first!.status(),
     until: ({ rings: [ring] }) => ring?.notReady === 0 && ring.serving === 8,
@@ -174,7 +174,7 @@ test('an open file that all holders delete is rewritten with all its records', {
     const read = await askServer(server.place.port, { path: key });
     expect(read.bytes.toString(), String(read.status)).toBe('kept');
     const said = server.logLines().map(({ msg }) => msg);
-    expect(said).toContain('deleted file written anew with all its records, which were still open');
+    expect(said).toContain('deleted file rewritten with all its records, since it was still open');
   }
   // Deleting the commit log loses no record either. `servers` reports it, not only the server's
   // log.

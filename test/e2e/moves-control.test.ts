@@ -33,7 +33,7 @@ test('moves can be paused, resumed and cancelled one by one, under load', {
 
   const paused = await builder.run(['moves', keyspace, 'pause', 'all']);
   expect(paused.stdout).toContain(`pause: ${count} of ${count} moves`);
-  expect(paused.stdout).toContain('half copied begin anew');
+  expect(paused.stdout).toContain('start over after a resume');
   const status = await builder.run(['status', keyspace]);
   expect(status.stdout).toContain(`moves now: ${count} paused\n`);
   expect(status.stdout).toMatch(/^Next: .* moves \S+ resume all/m);
@@ -51,7 +51,9 @@ test('moves can be paused, resumed and cancelled one by one, under load', {
   await builder.json(['moves', keyspace, 'rate', '5MB/s']);
   expect(await rates()).toEqual(Array(4).fill(5_000_000));
   const listed = await builder.run(['moves', keyspace, 'list']);
-  expect(listed.stdout).toContain('when resumed, copies go at 5.00 MB/s on 4 of 4 servers');
+  expect(listed.stdout).toContain(
+    'when resumed, copies are limited to 5.00 MB/s on 4 of 4 servers',
+  );
   expect(listed.stdout).toMatch(/^Next: .* moves \S+ resume all/m);
   const [told, asked] = await Promise.all(
     ['list', 'rate'].map((action) => builder.json(['moves', keyspace, action])),
@@ -71,7 +73,7 @@ test('moves can be paused, resumed and cancelled one by one, under load', {
   const again = await builder.json(['moves', keyspace, 'pause', 'all']);
   expect(again).toMatchObject({ known: count - 1, available: 1 });
   const one = await builder.run(['rollout', keyspace, '--json']);
-  expect(one.stderr).toContain('copies go at 5.00 MB/s on 4 of 4 servers');
+  expect(one.stderr).toContain('copies are limited to 5.00 MB/s on 4 of 4 servers');
   await builder.json(['moves', keyspace, 'rate', 'none']);
   expect(await rates()).toEqual(Array(4).fill(null));
   expect(one.exit, one.stderr).toBe(6);

@@ -28,7 +28,7 @@ test.each([
     expect(answer.status).toBe(503);
     const refusal = refusalOf(answer);
     expect(refusal.code).toBe('NOT_ENOUGH_REPLICAS');
-    expect(refusal.message).toMatch(/[0-2] of 3 slots answered as wanted, 3 are needed/);
+    expect(refusal.message).toMatch(/[0-2] of 3 slots acknowledged, 3 are needed/);
     expect(refusal.details).toMatchObject({ slots: 3, needed: 3 });
     expect(JSON.stringify(refusal.details.devices)).toMatch(code);
     if (method === 'PUT') expect(refusal.details.outcome).toBe('unknown');

@@ -107,15 +107,15 @@ test('a removed server drops its files, and gateways work as far as granted', sl
   const refused = await tool.run(confirm);
   expect([refused.exit, `${refused.stdout}${refused.stderr}`]).toEqual([
     5,
-    expect.stringContaining('they take no record of it; start it with --token-file'),
+    expect.stringContaining('they accept no records from it; start it with --token-file'),
   ]);
-  expect(refused.stdout).toMatch(/^0 files may go$/m);
+  expect(refused.stdout).toMatch(/^0 files may be dropped$/m);
   await removed.kill();
   await removed.start(await tokenFor('removed', '--write', 'notes'));
   // The other servers now answer it as far as its token allows.
   await waitFor('its word to count', {
     ask: () => tool.run(confirm),
-    until: ({ exit, stdout }) => exit === 0 && stdout.includes('may go'),
+    until: ({ exit, stdout }) => exit === 0 && stdout.includes('may be dropped'),
   });
   const given = { ask: ringThere, until: ({ surplus }: Told) => surplus === 0 };
   await waitFor('it to have given its files up', given);
@@ -140,7 +140,7 @@ test('a removed server drops its files, and gateways work as far as granted', sl
   const useless = await tool.run(['push', 'notes', '--to', poor.address]);
   expect([useless.exit, useless.stdout]).toEqual([
     0,
-    expect.stringContaining(`${poor.address} has notes and cannot answer for it`),
+    expect.stringContaining(`${poor.address} has notes but cannot serve it`),
   ]);
   expect(useless.stdout).toMatch(/Next: .*access grant NAME --peer --read notes --write notes/);
   const readyAt = (server: ServerUnderTest) => ask(server, '/readyz?ring=notes');

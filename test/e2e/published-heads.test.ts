@@ -61,7 +61,7 @@ test('an invalid store ends the server before it opens anything', async () => {
   const server = new ServerUnderTest({ device: 'd0', zone: 1, port, data });
   server.spawn(['--store', 'etcd://nowhere']);
   expect(await server.exited()).toBe(2);
-  expect(server.logText()).toContain('names no store');
+  expect(server.logText()).toContain('is not the address of a head store');
 });
 
 test.skipIf(!etcdHere || !opensslHere)(

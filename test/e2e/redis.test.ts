@@ -89,7 +89,7 @@ describe('commands', () => {
     );
     const long = request('SET', 'a', 'v'.repeat(valueBytesMax + 1));
     expect(await told(`${long}${request('PING')}${request('QUIT')}`)).toBe(
-      `-ERR a word of ${valueBytesMax + 1} bytes, ${valueBytesMax} is the most\r\n+PONG\r\n+OK\r\n`,
+      `-ERR an argument of ${valueBytesMax + 1} bytes; the maximum is ${valueBytesMax}\r\n+PONG\r\n+OK\r\n`,
     );
     const longer = `*3\r\n${bulk('SET')}${bulk('a')}$${redisRequestBytesMax}\r\n`;
     expect(await told(longer)).toContain('-ERR Protocol error: a request of more than');

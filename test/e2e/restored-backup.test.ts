@@ -8,7 +8,7 @@ import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 
 const keys = Array.from({ length: 24 }, (_, index) => `kept/${index}`);
-const refills = 'data put back from a backup: it refills';
+const refills = 'data restored from a backup: it refills';
 
 /**
  * Writes every key, or for null deletes every third key. The requests need all holders, so each is

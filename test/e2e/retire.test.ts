@@ -38,13 +38,13 @@ test('two months of ranges are retired while servers die', { timeout: 60_000 }, 
   expect(plan.givenUp.partitions).toEqual([0, 1]);
   expect(plan.givenUp.bytes).toBeGreaterThan(0);
   expect(plan.warnings.map(({ message }) => message).toSorted()).toEqual([
-    expect.stringContaining('2 partitions are retired with what they hold'),
-    'partition 3 […, 2026-12) begins empty: what 0, 1 hold goes to the trash',
+    expect.stringContaining('2 partitions are retired with their records'),
+    'partition 3 […, 2026-12) begins empty: what 0, 1 hold is moved to the trash',
   ]);
   const refused = await builder.run(['commit', keyspace, '-m', 'the past']);
   expect([refused.exit, refused.stderr]).toEqual([
     5,
-    expect.stringContaining('2 partitions are retired with what they hold'),
+    expect.stringContaining('2 partitions are retired with their records'),
   ]);
   expect(await left()).toEqual(days);
   await cluster.quickly(['commit', keyspace, '-m', 'the past', '--override', 'over']);

@@ -84,7 +84,7 @@ test('a ring with another partitioner is refused', async () => {
 });
 
 test('an older version is refused with both numbers', async () => {
-  await cluster.commit('set-device', 'd0', '--meta', 'of this repository');
+  await cluster.commit('set-device', 'd0', '--meta', 'of this folder');
   await cluster.push();
   head = 2;
   const { message, seen } = await expectRefused(cluster.builder, 'RING_OLDER', ['1']);
@@ -105,9 +105,11 @@ test('an old copy of the folder is told to restore, not to repeat a refused comm
   expect(rollout.stderr).not.toContain('remove');
   const settled = await old.run(`settle ${keyspace} -m old --yes`);
   expect([settled.exit, settled.stdout]).toEqual([5, '']);
-  expect(settled.stderr).toContain(' 3 servers have up to version 2: none of them goes back');
+  expect(settled.stderr).toContain(
+    ' 3 servers have up to version 2: servers never go back to a lower version',
+  );
   expect(settled.stderr).toMatch(
-    /restore .* --replace .*until it has a version 2 too, then settle/,
+    /restore .* --replace .*until there is a version 2 too, then settle/,
   );
   expect((await cluster.builder.run('health')).exit).toBe(0);
 });
@@ -123,7 +125,7 @@ test('another second version, committed in a copy of the repository, is a fork',
   const twin = await ringBuilderIn(path.join(cluster.folder, 'twin'));
   await anotherVersion(twin);
   const { seen } = await expectRefused(twin, 'RING_FORK');
-  expect(seen).toMatch(/another ring of this version, FORK: version 2 .*; refused RING_FORK/);
+  expect(seen).toMatch(/another ring with this version, FORK: version 2 .*; refused RING_FORK/);
   const settle = `ring-builder settle ${keyspace} -m REASON`;
   // No server has this history, so it is most likely the wrong one.
   for (const command of ['health', `push ${keyspace}`]) {

@@ -91,8 +91,8 @@ test('all partitions of md5-shift are split, moved, brought together and merged'
     const shares = bytes.devices.map(({ bytesIn, peakBytes }) => Math.round(peakBytes / bytesIn));
     expect(shares).toEqual([2, 2, 2]);
     const { stdout } = await builder.run(['plan', keyspace]);
-    expect(stdout).toMatch(/: 24 slots are filled where they lie; none moves\n/);
-    expect(stdout).toMatch(/ to write, each device from its own files: none crosses the network; /);
+    expect(stdout).toMatch(/: 24 slots are filled in place; none moves\n/);
+    expect(stdout).toMatch(/ to write, each device from its own files: nothing crosses the network; /);
     expect(stdout).not.toMatch(/to copy|at risk/);
     await cluster.commit('set', '--partition-power', '3');
     await rolledOut(cluster);

@@ -139,7 +139,7 @@ test('--insecure-listen is shown in status and metrics, and by commands that que
   expect(JSON.parse(bytes.toString())).toMatchObject({ insecure: true });
   const metrics = await askServer(port, { path: '/metrics' });
   expect(metrics.bytes.toString()).toMatch(/^ringwright_insecure_listen 1$/m);
-  const unprotected = 'unprotected (--insecure-listen): whoever reaches 127.0.0.1:';
+  const unprotected = 'unprotected (--insecure-listen): anyone who can reach 127.0.0.1:';
   for (const typed of [
     `servers ${keyspace} --json`,
     ...['push', 'rollout', 'splits', 'reconcile'].map((verb) => `${verb} ${keyspace}`),

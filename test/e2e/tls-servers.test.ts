@@ -153,7 +153,7 @@ test.skipIf(!opensslHere)(
     await replace(file, 'half a bundle');
     await waitFor('the log to say what was refused', {
       ask: () => Promise.resolve(servers[0]?.logText() ?? ''),
-      until: (log) => log.includes('the certificate before stays shown'),
+      until: (log) => log.includes('the previous certificate stays in use'),
     });
     expect((await ask(address, ca)).status).toBe(200);
     await replace(file, next.pem);

@@ -51,9 +51,7 @@ test('hash(cat) = .73 belongs to .75 and, after it, 0', async () => {
   expect(keys[0]?.devices.map(({ device }) => device)).toEqual(['n.75', 'n0']);
   const text = await tool.text('lookup shriek --position .73');
   expect(text).toContain('.73: partition 3 (.5, .75]');
-  expect(await tool.text('why shriek 3')).toContain(
-    'it stands among the first at or after the end',
-  );
+  expect(await tool.text('why shriek 3')).toContain('the device is among the first ones clockwise');
 });
 
 // Shriek fixes the number of partitions when a keyspace is created: 20 end at every position.

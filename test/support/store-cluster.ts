@@ -106,7 +106,7 @@ export class StoreDevice {
         kinds.copyStart.method,
         (request, caller) => {
           if (this.hasProcess) return copies.start(request, caller);
-          throw new CodedError('USAGE', 'no process gives copies here');
+          throw new CodedError('USAGE', 'no process sends copies here');
         },
       ],
     ]);

@@ -241,17 +241,17 @@ test('more hours than Swift counts are reported, and exported unchanged', () => 
 });
 
 test.each([
-  ['a space at an end', { device: ' sdb' }, /device 0: device: .* a space at an end/],
+  ['ends with a space', { device: ' sdb' }, /device 0: device: .* ends with a space/],
   ['a bell', { device: 'a\u0007' }, /device 0: device: .* control character/],
   ['long meta', { meta: 'm'.repeat(9_000) }, /device 0: meta: has more than 8192 characters/],
-  ['a huge weight', { weight: 1e17 }, /device 0: weight: wanted 9007199254740992 at most/],
+  ['a huge weight', { weight: 1e17 }, /device 0: weight: expected at most 9007199254740992/],
   ['no address', { ip: '10.0.0.256' }, /device 0: ip: is neither/],
 ])('%s is refused by its own message, not as damage', (_what, fields, message) => {
   const ring = decodeSwiftRing(swiftFile('f01_smallest_v1.ring.gz'));
   const devices = ring.devices.map((one) => (one === null ? null : { ...one, ...fields }));
   const refused = refusal(() => decodeSwiftRing(encodeSwiftRing({ ...ring, devices }, 1)));
   expect(refused.message).toMatch(message);
-  expect(refused.hint).toMatch(/the file is whole/);
+  expect(refused.hint).toMatch(/the file is complete/);
 });
 
 test('an import without salts is reported', () => {

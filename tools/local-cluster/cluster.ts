@@ -72,7 +72,7 @@ export class Cluster {
   }
 
   #start(index: number, guarded: Guarded | null = null): ServerProcess {
-    if (this.#isEnding) throw failure('the cluster is being ended');
+    if (this.#isEnding) throw failure('the cluster is being stopped');
     const server = new ServerProcess({
       device: `sd${index + 1}`,
       zone: must(ZONES[index], `no zone for server ${index}`),

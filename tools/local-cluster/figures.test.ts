@@ -31,14 +31,14 @@ const spoiled: readonly (readonly [Partial<Figures>, RegExp])[] = [
   [{ wrongReads: 3 }, /3 reads/],
   [
     { moved: 110, copied: { ...good.copied, partitions: 110 } },
-    /110 slots moved where 109 would do/,
+    /110 slots moved, although 109 are enough/,
   ],
   [{ copiesVerified: false }, /verified/],
   [
     { copied: { ...good.copied, partitions: 108 } },
     /108 partition files were copied for 109 moves/,
   ],
-  [{ split: { ...good.split, filled: 4 } }, /4 files of 6/],
+  [{ split: { ...good.split, filled: 4 } }, /4 of 6 files/],
   [{ live: { ...good.live, writesAfterKill: 0 } }, /no write/],
   [{ live: { ...good.live, readsAfterKill: 0 } }, /no read/],
 ];
@@ -57,7 +57,7 @@ test('the page shows the figures a person asks for, and the problems', () => {
   expect(page).toContain('109 partition copies; no ring needs fewer than 109');
   expect(page).toContain('31.0 MB, 40.5 MB/s, all verified');
   expect(page).toContain('Every figure is in order.');
-  expect(figuresPage(changeRows(good), ['2 reads were answered wrongly']).join('\n')).toContain(
+  expect(figuresPage(changeRows(good), ['2 reads returned wrong values']).join('\n')).toContain(
     'NOT in order',
   );
 });

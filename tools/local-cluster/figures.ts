@@ -45,17 +45,17 @@ export function findProblems(figures: Figures): string[] {
   const problems: string[] = [];
   if (records === 0) problems.push('no record was loaded');
   if (lost > 0) problems.push(`${lost} of ${records} records were lost`);
-  if (wrongReads > 0) problems.push(`${wrongReads} reads were answered wrongly`);
-  if (moved === 0) problems.push('the joining server was given nothing');
+  if (wrongReads > 0) problems.push(`${wrongReads} reads returned wrong values`);
+  if (moved === 0) problems.push('the joining server received nothing');
   if (moved !== moveLowerBound) {
-    problems.push(`${moved} slots moved where ${moveLowerBound} would do`);
+    problems.push(`${moved} slots moved, although ${moveLowerBound} are enough`);
   }
   if (!figures.copiesVerified) problems.push('not every copy was verified');
   if (copied.partitions !== moved) {
     problems.push(`${copied.partitions} partition files were copied for ${moved} moves`);
   }
   const { filled, wanted } = figures.split;
-  if (filled !== wanted) problems.push(`a split made ${filled} files of ${wanted}`);
+  if (filled !== wanted) problems.push(`a split filled ${filled} of ${wanted} files`);
   if (live.writesAfterKill === 0) problems.push('no write succeeded after the kill');
   if (live.readsAfterKill === 0) problems.push('no read succeeded after the kill');
   return problems;

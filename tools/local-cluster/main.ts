@@ -51,8 +51,8 @@ async function run(options: Options): Promise<void> {
   };
   const interrupted = endOnSignal({
     first: async () => {
-      const files = options.data === null ? 'all files go' : `files stay in ${folder}`;
-      output.write(`\nThe servers are ended, ${files}. Ctrl-C again ends them at once.\n`);
+      const files = options.data === null ? 'all files are deleted' : `files stay in ${folder}`;
+      output.write(`\nStopping the servers; ${files}. Press Ctrl-C again to kill them.\n`);
       ending.abort();
       await (options.data === null ? cluster.killHard() : cluster.stop());
       remove();

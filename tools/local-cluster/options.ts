@@ -25,16 +25,16 @@ export function parseOptions(args: readonly string[]): Options {
     .option('exit', {
       type: 'boolean',
       default: false,
-      describe: 'end by itself; 0 if all is well',
+      describe: 'stop at the end; exit code 0 if all is well',
     })
     .option('secure', {
       type: 'boolean',
       default: false,
-      describe: 'show TLS, tokens and keys, in place of a ring change',
+      describe: 'show TLS, tokens and keys, instead of a ring change',
     })
     .option('json', { type: 'boolean', default: false, describe: 'one JSON document on stdout' })
     .option('partitions', { type: 'number', default: 256, describe: 'partitions of the ring' })
-    .option('records', { type: 'number', describe: 'load only so many records (default: all)' })
+    .option('records', { type: 'number', describe: 'load only this many records (default: all)' })
     .option('data', {
       type: 'string',
       describe: 'keep all files here (default: a temporary folder)',

@@ -102,7 +102,7 @@ export function securedCommandsPage(
   return invitation(folder, [
     ...set.map((one) => `export ${one}`),
     `curl --cacert ${authority} -H ${shown} ${quoteWord(url)}`,
-    `curl --cacert ${authority} ${quoteWord(url)}   # a stranger`,
+    `curl --cacert ${authority} ${quoteWord(url)}   # without a token`,
     tool('health'),
     tool('access list'),
     tool('access log'),
@@ -117,7 +117,7 @@ function invitation(folder: string, commands: readonly string[]): string[] {
     '',
     ...indent(commands),
     '',
-    `Files are in ${folder}. Ctrl-C ends everything.`,
+    `Files are in ${folder}. Ctrl-C stops everything.`,
   ];
 }
 

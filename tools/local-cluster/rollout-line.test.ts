@@ -20,8 +20,10 @@ test('what a split fills is not copied', () => {
 });
 
 test('without moves in flight there are those that have ended', () => {
-  const end = { ...progress, finished: 24, doing: 'old holders give up', moves: [] };
-  expect(rolloutLine(JSON.stringify(end))).toBe('version 4: old holders give up; 24 finished');
+  const end = { ...progress, finished: 24, doing: 'old holders drop their files', moves: [] };
+  expect(rolloutLine(JSON.stringify(end))).toBe(
+    'version 4: old holders drop their files; 24 finished',
+  );
 });
 
 test('a note is its sentence', () => {

@@ -39,7 +39,7 @@ export function findSecureProblems(figures: SecureFigures): string[] {
   const problems: string[] = [];
   if (records === 0) problems.push('no record was loaded');
   if (lost > 0) problems.push(`${lost} of ${records} records were lost`);
-  if (wrongReads > 0) problems.push(`${wrongReads} reads were answered wrongly`);
+  if (wrongReads > 0) problems.push(`${wrongReads} reads returned wrong values`);
   for (const kind of Object.keys(wanted) as (keyof typeof wanted)[]) {
     if (refused[kind] !== wanted[kind]) {
       problems.push(`${kind}: answered ${refused[kind]}, not ${wanted[kind]}`);

@@ -104,7 +104,9 @@ async function secureFromTheStart(stage: SecureStage): Promise<void> {
   const { builder, cluster, environment, files, narrator, partitions } = stage;
   // `certs` refuses keys without a passphrase.
   environment['RING_BUILDER_PASSPHRASE'] = 'only a demonstration';
-  narrator.act('Signed rings, an authority, tokens, and three servers that ask for them');
+  narrator.act(
+    'Signed rings, a certificate authority, tokens, and three servers that require them',
+  );
   const counts = ['--partitions', String(partitions), '--replicas', String(REPLICAS)];
   await builder('create', KEYSPACE, '--partitioner', 'hash-intervals', ...counts);
   await builder('certs', 'init', HOST);
@@ -113,7 +115,7 @@ async function secureFromTheStart(stage: SecureStage): Promise<void> {
   await builder('access', 'grant', 'shop', ...shop);
   environment['RINGWRIGHT_CA'] = files.authority;
   environment['RING_BUILDER_TOKEN_FILE'] = files.operator;
-  narrator.say('from here on ring-builder shows ada.token, and believes authority.pem');
+  narrator.say('from now on ring-builder uses ada.token and trusts authority.pem');
   await cluster.startGuarded(files);
   narrator.say(`each server: ring-server … --tls ${files.bundle} --trust ${files.trust}`);
   const devices = cluster.servers.flatMap((server) => [deviceOf(server), WEIGHT]);
@@ -123,7 +125,7 @@ async function secureFromTheStart(stage: SecureStage): Promise<void> {
 }
 
 async function refuseOthers({ cluster, narrator, files }: SecureStage) {
-  narrator.act('Strangers are refused');
+  narrator.act('Unknown callers are rejected');
   const { port } = must(cluster.servers[0], 'three servers').place;
   const ask = { port, path: `/v1/${KEYSPACE}/any`, ca: read(files.authority) };
   const operator = read(files.operator);
@@ -151,7 +153,7 @@ async function replaceCertificate({ builder, cluster, narrator }: SecureStage) {
     deadlineMs: WAIT_MS_MAX,
     failure,
   });
-  narrator.say(`all ${after.length} servers show the new one; none was started again`);
+  narrator.say(`all ${after.length} servers show the new one; none was restarted`);
   return { before: [...before], after: [...new Set(after)] };
 }
 
@@ -163,9 +165,10 @@ async function replaceKey({ builder, narrator }: SecureStage, traffic: Traffic):
   await builder('key', 'trust', '--add', line);
   await builder('key', 'revoke', 'ada');
   await builder('sign', KEYSPACE, '1');
+  await builder('access', 'sign');
   await builder('push', KEYSPACE);
   await answersSince(traffic);
-  narrator.say('what bob signs counts on all servers; what ada signs from now on does not');
+  narrator.say('all servers accept signatures of bob, and no new ones of ada');
 }
 
 function connectShop({ cluster, files }: SecureStage, token: string): Promise<Client> {

@@ -164,9 +164,9 @@ function changeFigures({
 }
 
 async function splitOne({ builder, narrator }: Stage): Promise<Figures['split']> {
-  narrator.act(`Partition ${PARENT} becomes two, and the application goes on`);
+  narrator.act(`Partition ${PARENT} is split in two, and the application continues`);
   await builder('split', KEYSPACE, String(PARENT));
-  await builder('commit', KEYSPACE, '-m', 'two in the place of one');
+  await builder('commit', KEYSPACE, '-m', 'two in place of one');
   const started = performance.now();
   const { moved: filled, version } = await builder<RolloutDocument>('rollout', KEYSPACE);
   const seconds = tenths((performance.now() - started) / 1000);
@@ -183,7 +183,7 @@ interface Kill {
 
 async function killOne({ cluster, narrator }: Stage, traffic: Traffic): Promise<Kill> {
   const victim = must(cluster.servers[VICTIM], 'there are six servers');
-  narrator.act(`${victim.place.device} is killed (SIGKILL), and the application goes on`);
+  narrator.act(`${victim.place.device} is killed (SIGKILL), and the application continues`);
   const { seen } = traffic;
   const [writesBefore, readsBefore] = [seen.writes, seen.reads];
   await victim.killHard();

@@ -46,10 +46,10 @@ test.each([
   [['nosuch', 'cities'], 'unknown command nosuch'],
   [['moves', 'cities', 'dance'], /^action "dance": wanted one of list, /],
   [['commit', 'cities', '--dance', '-m', 'x'], 'Unknown argument: dance'],
-  [['--', 'commit', 'cities', '-m', 'x'], 'a command is missing: what follows a lone -- is none'],
-  [['remove', 'cities', 'd1', '--', 'd2'], 'd2: this command takes nothing behind a lone --'],
-  [['commit', 'cities', '-m', 'x', '--', '--plan', '3f9c'], /^--plan 3f9c: .* takes nothing /],
-  [['--json', '--', 'list'], 'a command is missing: what follows a lone -- is none'],
+  [['--', 'commit', 'cities', '-m', 'x'], 'no command: words after a lone -- are not commands'],
+  [['remove', 'cities', 'd1', '--', 'd2'], 'd2: this command takes no arguments after a lone --'],
+  [['commit', 'cities', '-m', 'x', '--', '--plan', '3f9c'], /^--plan 3f9c: .*takes no arguments /],
+  [['--json', '--', 'list'], 'no command: words after a lone -- are not commands'],
 ])('%j: %s', async (words, message) => {
   await expect(parseCommandLine(words)).rejects.toMatchObject({
     message: typeof message === 'string' ? message : expect.stringMatching(message),
@@ -108,7 +108,7 @@ test.each(['trash two', 'moves two', 'merge two 3', 'replace', 'completion'])(
     const [verb] = line.split(' ');
     const usage = verbs.find((one) => one.usage.startsWith(`${verb} `))?.usage;
     const parsing = parseCommandLine(line.split(' '));
-    const message = `a word is missing: ring-builder ${usage}`;
+    const message = `missing argument: ring-builder ${usage}`;
     await expect(parsing).rejects.toMatchObject({ code: 'USAGE', message });
   },
 );

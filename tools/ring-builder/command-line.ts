@@ -14,31 +14,25 @@ export const defaultRings = 'rings';
 
 const globalOptions: Readonly<Record<string, Options>> = {
   rings: textOption('folder of rings', { default: defaultRings }),
-  store: textOption(
-    'where heads are recorded for several machines: etcd://HOST:PORT,…; remembered',
-  ),
-  'ring-stores': textOption(
-    'with --store: folders DIR,DIR,DIR that are to hold the files of new rings',
-  ),
+  store: textOption('store of the heads for several machines: etcd://HOST:PORT,…; remembered'),
+  'ring-stores': textOption('with --store: folders DIR,DIR,DIR for the files of new rings'),
   'store-ca': textOption(
-    'with etcds://: certificate of its authority; remembered (RINGWRIGHT_STORE_CA)',
+    'with etcds://: CA certificate of the store; remembered (RINGWRIGHT_STORE_CA)',
   ),
-  'store-cert': textOption('certificate to show to the store; remembered (RINGWRIGHT_STORE_CERT)'),
-  'store-key': textOption('the key of that certificate; remembered (RINGWRIGHT_STORE_KEY)'),
+  'store-cert': textOption('client certificate for the store; remembered (RINGWRIGHT_STORE_CERT)'),
+  'store-key': textOption('private key of that certificate; remembered (RINGWRIGHT_STORE_KEY)'),
   'store-password-file': textOption(
-    'password of the user that etcds://USER@HOST:PORT names; the path is remembered',
+    'file with the password of USER in etcds://USER@HOST:PORT; the path is remembered',
   ),
-  ca: textOption(
-    'certificate of the authority of servers whose keys no ring names (RINGWRIGHT_CA)',
-  ),
+  ca: textOption('CA certificate for servers whose keys are not in a ring (RINGWRIGHT_CA)'),
   fingerprint: textOption(
     'SHA-256 of the public key of such a server, in hex (RINGWRIGHT_FINGERPRINT)',
   ),
   'client-cert': textOption(
-    'what to show to servers instead of a token: a bundle of certs issue --role (RINGWRIGHT_CLIENT_CERT)',
+    'client certificate in place of a token, from certs issue --role (RINGWRIGHT_CLIENT_CERT)',
   ),
   'token-file': textOption(
-    'what to show to servers (RING_BUILDER_TOKEN_FILE, or RING_BUILDER_TOKEN itself)',
+    'file with the access token (RING_BUILDER_TOKEN_FILE; or the token in RING_BUILDER_TOKEN)',
   ),
   json: flagOption('one JSON document on stdout'),
   'key-folder': textOption(
@@ -46,21 +40,21 @@ const globalOptions: Readonly<Record<string, Options>> = {
   ),
   'sign-as': textOption('name of the ring key to sign with'),
   'passphrase-file': textOption(
-    'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE, or it is asked for)',
+    'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE, or a prompt)',
   ),
   author: textOption(
-    'who does it, for the log (default RINGWRIGHT_AUTHOR, SUDO_USER or your account)',
+    'name to record in the log (default RINGWRIGHT_AUTHOR, SUDO_USER or your account)',
   ),
-  yes: flagOption('confirm what is dangerous'),
+  yes: flagOption('confirm a dangerous action'),
 };
 
 const ownGroup = 'Options:';
 const globalGroup = 'Options of every command:';
 
 const exitCodes = [
-  'Exit codes: 0 done, or nothing to do · 1 the answer is no · 2 usage or bad input',
-  '3 conflict (head moved, stale plan, lock held) · 4 not reached, disk · 5 refused by a safety rule',
-  '6 what is left of a rollout waits: for moves that somebody paused, or for min_part_hours',
+  'Exit codes: 0 done, or nothing to do · 1 the answer is no · 2 usage error or bad input',
+  '3 conflict (head moved, stale plan, lock held) · 4 server or disk not reached · 5 refused by a safety rule',
+  '6 a rollout waits for paused moves or for min_part_hours',
 ].join('\n');
 
 /** As yargs gives them. */
@@ -133,7 +127,7 @@ export async function parseCommandLine(
 /** yargs takes a word after a lone `--` for the command, then runs none and prints nothing. */
 function helpOf(help: string, argv: readonly string[]): string {
   if (help !== '') return help;
-  throw usageError('a command is missing: what follows a lone -- is none', argv);
+  throw usageError('no command: words after a lone -- are not commands', argv);
 }
 
 function newParser(argv: readonly string[], columns: number): Argv {
@@ -157,7 +151,7 @@ function newParser(argv: readonly string[], columns: number): Argv {
         'populate--': true,
       })
       .strict()
-      .demandCommand(1, 'a command is missing')
+      .demandCommand(1, 'no command')
       .recommendCommands()
       .help()
       .alias('help', 'h')
@@ -219,7 +213,7 @@ function describeVerb(line: Argv, verb: Verb, { usage, needs }: VerbEntry): Argv
 /** Says which role the command needs on servers that demand a token. */
 function needSentence(need: VerbNeed): string | undefined {
   if (need === 'folder' || need === 'signature') return undefined;
-  return `Where servers ask for a token, it needs the role ${need} (ring-builder access).`;
+  return `If the servers require tokens, yours needs the role ${need} (ring-builder access).`;
 }
 
 /**
@@ -238,7 +232,7 @@ function requireValues(options: Readonly<Record<string, Options>>, args: Argumen
 /** Ignoring words would carry out half of a command. Throws USAGE. */
 function requireNothingBehind({ readsBehindDashes }: Verb, words: readonly string[]): void {
   if (readsBehindDashes === true || words.length === 0) return;
-  throw usage(`${words.join(' ')}: this command takes nothing behind a lone --`);
+  throw usage(`${words.join(' ')}: this command takes no arguments after a lone --`);
 }
 
 const mayBeEmpty = ['meta', 'hash-prefix', 'hash-suffix', 'hash-prefix-hex', 'hash-suffix-hex'];
@@ -255,7 +249,7 @@ function ringFirst(verb: Verb, values: Values): Arguments {
   const choices = verb.positionals?.[second]?.choices;
   const chosen = turned.text(second);
   if (choices === undefined || choices.includes(chosen)) return turned;
-  throw usage(`${chosen}: wanted ${choices.join(', ')}`);
+  throw usage(`${chosen}: expected ${choices.join(', ')}`);
 }
 
 function usageError(message: string, argv: readonly string[]): CodedError {
@@ -263,7 +257,7 @@ function usageError(message: string, argv: readonly string[]): CodedError {
   const sentence = usageSentence(message)
     .replace(/^--([\w-]+) /, (typed, name: string) => (isWord(given, name) ? `${name} ` : typed))
     .replace(/^Unknown command: .*/, '')
-    .replace(/^Not enough non-option .*/, `a word is missing: ring-builder ${usageOf(given)}`);
+    .replace(/^Not enough non-option .*/, `missing argument: ring-builder ${usageOf(given)}`);
   const isUnknown = given !== '' && usageOf(given) === undefined;
   // For an unknown command, its unknown arguments are not worth mentioning.
   const more = sentence.replace(/^Unknown arguments?: .*/, '');

@@ -39,7 +39,7 @@ test('one pin that waits, one version, one partition that is given up', async ()
   await tool.json('create tiny --partitioner ranges --boundaries b,c --replicas 1');
   await tool.json('add tiny r1z1-127.0.0.1:1/a 1 r1z1-127.0.0.1:1/b 0');
   await tool.json('pin tiny 2 --on d1');
-  const waits = '1 pin waits, on devices that hold nothing: 2 on d1';
+  const waits = '1 pin has no effect yet; devices hold nothing: 2 on d1';
   expect(await tool.text('plan tiny --offline')).toContain(waits);
   await tool.json('commit tiny -m first');
   for (const wrong of ['show tiny 9', 'revert tiny 9']) {
@@ -47,5 +47,5 @@ test('one pin that waits, one version, one partition that is given up', async ()
     await expect(tool.text(wrong), wrong).rejects.toMatchObject({ hint });
   }
   await tool.json('retire tiny --before b');
-  expect(await tool.text('plan tiny --offline')).toContain('what 0 holds goes to the trash');
+  expect(await tool.text('plan tiny --offline')).toContain('what 0 holds is moved to the trash');
 });

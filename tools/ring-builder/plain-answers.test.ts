@@ -17,7 +17,7 @@ async function committed() {
 test('a word that is a device name too is a key, and why says so', async () => {
   const tool = await committed();
   expect(await tool.text('why notes sd2')).toContain(
-    'sd2 was taken for a key; a device has this name too: ring-builder why notes d1',
+    'sd2 was treated as a key; a device also has this name: ring-builder why notes d1',
   );
   for (const command of ['why notes other', 'why notes sd2 --as-key']) {
     expect(await tool.text(command), command).not.toContain('was taken for a key');
@@ -38,16 +38,16 @@ test('force finds out what it was asked for before it asks for a word', async ()
 test('a file that is not there is called that, and a server is named with its port', async () => {
   const tool = await committed();
   await expect(tool.answer('add notes --from nofile')).rejects.toMatchObject({
-    message: '--from nofile: there is no such file',
+    message: '--from nofile: no such file',
   });
   await expect(tool.answer('restore more --from db1')).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining('a server has a port'),
+    message: expect.stringContaining('a server needs a port'),
     hint: expect.stringContaining('restore more --from 10.0.0.1:6200'),
   });
   await expect(tool.answer('restore more --from 127.0.0.1:1')).rejects.toMatchObject({
     code: 'PEER_UNREACHABLE',
-    hint: expect.stringContaining('does a ring-server listen there?'),
+    hint: expect.stringContaining('check that a ring-server listens there'),
   });
 });
 
@@ -58,7 +58,7 @@ test.each([
   const tool = await committed();
   await expect(tool.answer(`${command} notes`)).rejects.toMatchObject({
     code: 'USAGE',
-    message: `${command} takes a scenario, a JSON file, and no ring; notes: there is no such file`,
+    message: `${command} takes a scenario (a JSON file), not a ring; notes: no such file`,
     hint: expect.stringContaining(example),
   });
 });
@@ -66,7 +66,7 @@ test.each([
 test('health says what its exit codes mean where several things are wrong', async () => {
   const help = await parseCommandLine(['health', '--help'], 200);
   expect(help.kind === 'help' && help.text.replaceAll(/\s+/g, ' ')).toContain(
-    '4: servers are down and nothing else is wrong',
+    '4: only servers are down',
   );
 });
 
@@ -78,7 +78,7 @@ test('settings are called as they are typed', async () => {
 });
 
 test('a folder that is missing is told with what to type', async () => {
-  const hint = 'a folder of that path is not there: make it, or name another path';
+  const hint = 'a folder in that path does not exist: create it, or name another path';
   const tool = await committed();
   const file = join(tool.folder, 'none', 'file');
   const failed: unknown = await tool.answer(['export-swift', 'notes', file]).catch((one) => one);

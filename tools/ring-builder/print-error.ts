@@ -35,7 +35,7 @@ export function printError(error: unknown, { inJson, naming, help }: Typed): Pri
 
 function printBug(error: unknown, inJson: boolean): PrintedError {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const hint = 'this is a bug of ring-builder; please report it with the command you typed';
+  const hint = 'this is a bug in ring-builder; please report it with the command you typed';
   const message = messageOf(error);
   const document = { code: 'BUG', message, hint, details: { stack } };
   if (inJson) return { exit: EXIT_BUG, lines: [JSON.stringify(document)] };

@@ -37,13 +37,13 @@ export async function checkData(args: readonly string[]): Promise<CheckedData> {
 
 function stopFirst(directory: string, { code, message, details }: CodedError): CodedError {
   const hint =
-    'check reads files that nobody writes: stop the server and check again; ' +
-    `ring-server inspect ${quoteWord(directory)} looks at it while it runs`;
+    'check needs files that are not being written: stop the server and check again; ' +
+    `ring-server inspect ${quoteWord(directory)} shows the data while it runs`;
   return new CodedError(code, message, { hint, details });
 }
 
 export function printCheck({ directory, findings }: CheckedData): string {
-  if (findings.length === 0) return `${directory}: every record, counter and log frame is sound\n`;
+  if (findings.length === 0) return `${directory}: every record, counter and log frame is intact\n`;
   const lines = findings.map(({ code, message }) => `${code}: ${message}`);
   return `${lines.join('\n')}\n${directory}: ${counted(findings.length, 'finding')}\n`;
 }

@@ -55,7 +55,7 @@ export async function inspectData(args: readonly string[]): Promise<InspectedDat
   const { directory, ring, partition } = place;
   await requireData(directory, form);
   const identity = await storedIdentity(directory);
-  if (identity === null) throw usage(`${directory} is no data directory: it has no device.json`);
+  if (identity === null) throw usage(`${directory} is not a data directory: it has no device.json`);
   const { device, born } = identity;
   try {
     return await withStoreView(directory, (view) => {
@@ -133,7 +133,7 @@ async function askServer(
 function refusalOf(error: CodedError): CodedError {
   if (error.code !== 'TOKEN_MISSING') return error;
   return new CodedError(error.code, error.message, {
-    hint: 'show one: --token-file FILE, or RING_BUILDER_TOKEN_FILE, or RING_BUILDER_TOKEN',
+    hint: 'pass one: --token-file FILE, RING_BUILDER_TOKEN_FILE or RING_BUILDER_TOKEN',
     details: error.details,
   });
 }
@@ -155,7 +155,7 @@ async function getOwn(
 }
 
 function notListening(directory: string, cause: CodedError): CodedError {
-  const message = `a process has ${directory} open and does not listen yet, or does not any more`;
+  const message = `a process has ${directory} open but is not listening: it starts or stops`;
   return new CodedError('DATA_DIR_IN_USE', message, { hint: 'try again in a moment', cause });
 }
 

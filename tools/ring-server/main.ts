@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   else tuneV8();
   const log = serverLog(options.logLevel);
   const onFailure = (error: CodedError): void => {
-    log.fatal({ error }, 'the store failed; ending so that a restart reads it from disk');
+    log.fatal({ error }, 'the store failed; exiting, so that a restart reads it from disk');
     tell(error);
     process.exit(STORE_FAILED_EXIT);
   };

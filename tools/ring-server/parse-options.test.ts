@@ -40,7 +40,7 @@ test.each([
 });
 
 test('an unknown word is named, with what there is', async () => {
-  const known = 'check, inspect, or only options, which start a server';
+  const known = 'check, inspect, or just options to start a server';
   for (const words of [['frob'], ['frob', '--data', '/x']]) {
     const message = `unknown word frob; ring-server takes ${known}`;
     await expect(parseOptions(words)).rejects.toMatchObject({ code: 'USAGE', message });
@@ -71,14 +71,14 @@ test.each([
   ['--copy-rate 100000', '--copy-rate 100000: wanted 256KiB/s or more'],
   ['--copy-rate fast', '--copy-rate fast: wanted a size, such as 50MB, 1GiB or 800000'],
   ['--trash-bytes lots', '--trash-bytes lots: wanted a size, such as 50MB, 1GiB or 800000'],
-  ['--trash-hours -1', '--trash-hours -1: wanted 0 or more'],
+  ['--trash-hours -1', '--trash-hours -1: expected 0 or more'],
   ['--trash-hours x', '--trash-hours x: wanted a number'],
-  ['--redis-port 70000', '--redis-port 70000: wanted 65535 at most'],
+  ['--redis-port 70000', '--redis-port 70000: expected at most 65535'],
   ['--redis-keyspace NO', '--redis-keyspace NO: wanted the name of a ring'],
   ['--listen here:x', '--listen here:x: wanted IP:PORT, such as 10.0.0.1:6200'],
   ['--advertise 10.0.0.1:70000', 'such as 10.0.0.1:6200, with a port up to 65535'],
   ['--listen 0.0.0.0:6200', '--listen 0.0.0.0:6200: needs --advertise IP:PORT too'],
-  ['--allow-host a:b', '--allow-host a:b: is no host name, such as sd1.example or .example'],
+  ['--allow-host a:b', '--allow-host a:b: is not a host name, such as sd1.example or .example'],
 ])('%s is refused by its name, in a sentence', async (args, message) => {
   await expect(parseOptions(['--data', '/x', ...args.split(' ')])).rejects.toMatchObject({
     code: 'USAGE',

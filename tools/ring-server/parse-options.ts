@@ -10,10 +10,13 @@ const path = { type: 'string', requiresArg: true } as const;
 
 /** Files of this machine; the environment may name them too. */
 const storeOptions = {
-  'store-ca': { ...path, describe: "certificate of the store's authority" },
-  'store-cert': { ...path, describe: 'certificate to show to the store' },
-  'store-key': { ...path, describe: 'the key of that certificate' },
-  'store-password-file': { ...path, describe: 'password of its USER' },
+  'store-ca': {
+    ...path,
+    describe: 'certificate of the authority that signed the one of the head store',
+  },
+  'store-cert': { ...path, describe: 'client certificate for the head store' },
+  'store-key': { ...path, describe: 'private key of that client certificate' },
+  'store-password-file': { ...path, describe: 'file with the password of the USER in --store' },
 } as const;
 
 const usage = `$0 --data DIR --listen IP:PORT
@@ -21,7 +24,7 @@ $0 check DIR [--json]
 $0 inspect DIR [RING [PARTITION]] [--token-file FILE] [--json]
 $0 --version
 
-Serves the partitions that rings give to one device; check audits its data while it does not run.`;
+Serves the partitions that rings assign to one device. check audits the data of a stopped server.`;
 
 /** Throws USAGE with the reason; prints help and ends the process for --help. */
 export async function parseOptions(argv: readonly string[]): Promise<ServerOptions> {
@@ -31,9 +34,9 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .usage(usage)
     .options({ ...optionFlags, ...storeOptions })
     .example('$0 --data /srv/sdb --listen 10.0.0.1:6200 --device sdb', 'one device of a server')
-    .example('$0 --data /srv/sdb --mount-check', 'ends with 4 while its disk is not mounted')
+    .example('$0 --data /srv/sdb --mount-check', 'exits with 4 if its disk is not mounted')
     .example('$0 inspect /srv/sdb cities 7', 'records of a partition, and its newest keys')
-    .example('$0 --data /srv/sdb --trust rings/trust.json', 'takes only rings signed by its keys')
+    .example('$0 --data /srv/sdb --trust rings/trust.json', 'accepts only rings signed by its keys')
     .parserConfiguration({ 'parse-numbers': false, 'camel-case-expansion': false })
     .strict()
     .version(false)
@@ -55,6 +58,6 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
 function requireNoWord(argv: readonly string[]): void {
   const [word = '-'] = argv;
   if (word.startsWith('-') || argv.includes('--help')) return;
-  const known = 'check, inspect, or only options, which start a server';
+  const known = 'check, inspect, or just options to start a server';
   throw refusal(`unknown word ${shortened(word)}; ring-server takes ${known}`);
 }

@@ -13,12 +13,12 @@ const countColumns = [
 
 export function printInspection(data: InspectedData): string {
   const { directory, device, server, logBytes } = data;
-  const from = server === null ? 'no server runs on it' : `as its server at ${server} has it`;
+  const from = server === null ? 'no server runs on it' : `according to its server at ${server}`;
   const lines = [`${directory}: device ${device}, ${from}`, '', ...tablesOf(data)];
   if (logBytes > 0) {
     lines.push(
       '',
-      `The log has ${logBytes} bytes, which the next start replays: not counted here.`,
+      `The log has ${logBytes} bytes, which the next start replays; they are not counted here.`,
     );
   }
   const next = nextOf(data);

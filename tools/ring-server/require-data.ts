@@ -11,7 +11,7 @@ const signs = ['device.json', 'partitions'];
 export async function requireData(directory: string, form: string): Promise<void> {
   const why = await whyNot(directory);
   if (why === null) return;
-  throw new CodedError('USAGE', `${directory} is no data directory: ${why}`, {
+  throw new CodedError('USAGE', `${directory} is not a data directory: ${why}`, {
     hint: form,
     details: { directory },
   });
@@ -19,8 +19,8 @@ export async function requireData(directory: string, form: string): Promise<void
 
 async function whyNot(directory: string): Promise<string | null> {
   const stats = await stat(directory).catch(() => null);
-  if (stats === null) return 'it is not there';
-  if (!stats.isDirectory()) return 'it is no directory';
+  if (stats === null) return 'it does not exist';
+  if (!stats.isDirectory()) return 'it is not a directory';
   const isThere = (name: string): Promise<boolean> =>
     access(join(directory, name)).then(
       () => true,

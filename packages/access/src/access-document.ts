@@ -71,23 +71,23 @@ export function accessIdOf({ bytes }: Payload): string {
 /** Parses a file into a signed document that is not verified yet. Throws ACCESS_INVALID. */
 export function parseAccessFile(bytes: Uint8Array): SignedDocument {
   if (bytes.length > accessDocumentBytesMax) {
-    throw accessInvalid(`${bytes.length} bytes, at most ${accessDocumentBytesMax}`);
+    throw accessInvalid(`${bytes.length} bytes; the maximum is ${accessDocumentBytesMax}`);
   }
   const parsed = fileSchema.safeParse(parseJson(Buffer.from(bytes).toString('utf8'), notJson));
-  if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);
+  if (!parsed.success) throw accessInvalid(`invalid in ${firstComplaint(parsed.error)}`);
   return parsed.data;
 }
 
 /** Decodes a document. openAccess verifies the signatures before. Throws ACCESS_INVALID. */
 export function decodeAccess(file: SignedDocument): AccessDocument {
   const parsed = accessSchema.safeParse(parseJson(file.payload, notJson));
-  if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);
+  if (!parsed.success) throw accessInvalid(`invalid in ${firstComplaint(parsed.error)}`);
   const document = parsed.data;
   const spelled = Buffer.from(accessPayload(document).bytes);
-  if (!spelled.equals(payloadOf(file).bytes)) throw accessInvalid('not in its one spelling');
+  if (!spelled.equals(payloadOf(file).bytes)) throw accessInvalid('it is not in canonical form');
   for (const [index, { id }] of document.tokens.entries()) {
     const before = document.tokens[index - 1];
-    if (before !== undefined && before.id >= id) throw accessInvalid(`token ${id} out of order`);
+    if (before !== undefined && before.id >= id) throw accessInvalid(`token ${id} is out of order`);
   }
   return document;
 }
@@ -101,7 +101,7 @@ export function accessInvalid(
   details: Readonly<Record<string, unknown>> = {},
 ): CodedError {
   return new CodedError('ACCESS_INVALID', `access document: ${sentence}`, {
-    hint: 'get it back from git, or as trust/access.json of the data directory of a server',
+    hint: 'restore it from git, or from trust/access.json in the data directory of a server',
     details,
   });
 }

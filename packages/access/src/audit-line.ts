@@ -74,13 +74,13 @@ export function checkChain(lines: readonly string[]): Finding[] {
   for (const [index, text] of lines.entries()) {
     const line = parseLine(text);
     if (line === null) {
-      findings.push(finding(`line ${index + 1} is none`, { line: index + 1 }));
+      findings.push(finding(`line ${index + 1} cannot be read`, { line: index + 1 }));
       head = null;
       continue;
     }
     const follows = head === null || (line.seq === head.seq + 1 && line.prev === head.hash);
     const before = head?.seq ?? 0;
-    const message = `line ${line.seq} does not follow line ${before}: changed, cut or put in`;
+    const message = `line ${line.seq} does not follow line ${before}: changed, removed or inserted`;
     if (!follows) findings.push(finding(message, { seq: line.seq }));
     head = headAfter(text, line);
   }

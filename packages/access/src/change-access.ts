@@ -26,7 +26,7 @@ export function withToken(
     });
   }
   if (tokens.length >= accessTokensMax) {
-    const message = `${tokens.length} tokens are granted, ${accessTokensMax} is the most`;
+    const message = `${tokens.length} tokens are granted; the maximum is ${accessTokensMax}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, {
       hint: 'revoke those that expired: ring-builder access list',
     });

@@ -18,7 +18,7 @@ const prefixSchema = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= grantPrefixBytesMax, 'is too long')
   // A lone surrogate would stand for another prefix than the one displayed.
-  .refine((text) => Buffer.from(text).toString() === text, 'no valid text');
+  .refine((text) => Buffer.from(text).toString() === text, 'is not valid text');
 
 export const grantSchema = z.discriminatedUnion('role', [
   z.strictObject({

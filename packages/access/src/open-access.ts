@@ -43,10 +43,10 @@ export function openAccess(bytes: Uint8Array, trusts: readonly Trust[], nowMs: n
   }
   const document = decodeAccess(file);
   const trust = signed.find(({ root }) => root.cluster === document.cluster);
-  if (trust === undefined) throw accessInvalid(`it is of cluster '${document.cluster}'`);
+  if (trust === undefined) throw accessInvalid(`it belongs to cluster '${document.cluster}'`);
   requireUnexpired(trust, nowMs);
   if (document.epoch !== trust.root.epoch) {
-    throw accessInvalid(`it is of epoch ${document.epoch}, the root is in ${trust.root.epoch}`);
+    throw accessInvalid(`it has epoch ${document.epoch}, the root has epoch ${trust.root.epoch}`);
   }
   return { document, id: accessIdOf(payload), bytes, tokens: byId(document) };
 }
@@ -91,7 +91,7 @@ export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | '
   const [have, offered] = [held.document, candidate.document];
   if (have.cluster !== offered.cluster) {
     throw accessInvalid(
-      `it is of cluster '${offered.cluster}', that of '${have.cluster}' is in force`,
+      `it belongs to cluster '${offered.cluster}', the one in force to '${have.cluster}'`,
     );
   }
   const steps = offered.epoch - have.epoch || offered.version - have.version;
@@ -108,7 +108,7 @@ export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | '
   }
   const message = `two access documents ${offered.version}: ${held.id.slice(0, 12)} is in force`;
   throw new CodedError('ACCESS_FORK', message, {
-    hint: 'grant again in the folder that is right: the next version is taken from it',
+    hint: 'grant again in the right folder: its next version is accepted',
     details,
   });
 }
@@ -142,7 +142,7 @@ export function hasExpired({ expiresMs }: Pick<GrantedToken, 'expiresMs'>, nowMs
 
 /** One sentence for all reasons, so that an unknown caller learns none. */
 export function tokenRefused(): CodedError {
-  return new CodedError('TOKEN_REFUSED', 'the token is not granted here, or no longer', {
-    hint: 'ring-builder access list shows which are; access grant makes one',
+  return new CodedError('TOKEN_REFUSED', 'the token is not granted here, or not any longer', {
+    hint: 'ring-builder access list shows the granted ones; access grant creates one',
   });
 }

@@ -19,7 +19,7 @@ export async function shownToken(
   const token = parseToken(word.trim());
   if (token !== null) return tokenText(token);
   const where = file ?? 'RING_BUILDER_TOKEN';
-  throw new CodedError('USAGE', `${where} holds no token: wanted NAME.SECRET`, {
+  throw new CodedError('USAGE', `${where} contains no token: expected NAME.SECRET`, {
     hint: 'ring-builder access grant NAME --operator --metrics --out FILE writes one',
   });
 }

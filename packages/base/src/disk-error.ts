@@ -5,13 +5,13 @@ import { codeOf } from './thrown.ts';
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL']);
 
 const HINTS: Readonly<Record<string, string>> = {
-  ENOENT: 'a folder of that path is not there: make it, or name another path',
-  EROFS: 'the file system is mounted read-only: mount it anew, and look into its log for why',
+  ENOENT: 'a folder in that path does not exist: create it, or name another path',
+  EROFS: 'the file system is mounted read-only: find the cause in the system log, then remount it',
   SQLITE_READONLY: 'the file, or its file system, is read-only for this user',
-  ENOTDIR: 'a file stands where a directory is wanted: see each part of the path',
-  EEXIST: 'a file stands where a directory is wanted',
-  EISDIR: 'a directory stands where a file is wanted',
-  EIO: 'the disk fails: look into the log of the machine',
+  ENOTDIR: 'a file exists where a directory is needed: check each part of the path',
+  EEXIST: 'a file exists where a directory is needed',
+  EISDIR: 'a directory exists where a file is needed',
+  EIO: 'the disk is failing: look into the system log',
 };
 
 /** Whether the error, or its cause, is a full disk. */
@@ -43,6 +43,6 @@ export function codedOrDisk(error: unknown): CodedError {
 }
 
 function hintOf(code: string): string {
-  if (FULL.has(code)) return 'free some space, then type the command again';
-  return HINTS[code] ?? 'see the path, its owner and mode, and the user that this runs as';
+  if (FULL.has(code)) return 'free some space, then repeat the command';
+  return HINTS[code] ?? 'check the path, its owner and mode, and the user that runs this program';
 }

@@ -64,8 +64,8 @@ export function serverAddress(written: string): string {
   const address = parseAddress(written);
   if (address !== null) return formatAddress(address);
   const given = shortened(written, typedCharactersMax);
-  throw new CodedError('USAGE', `${JSON.stringify(given)} is no server address`, {
-    hint: `write HOST, HOST:PORT or [IPV6]:PORT; without a port it is ${defaultPort}`,
+  throw new CodedError('USAGE', `${JSON.stringify(given)} is not a server address`, {
+    hint: `write HOST, HOST:PORT or [IPV6]:PORT; the default port is ${defaultPort}`,
     details: { address: given },
   });
 }

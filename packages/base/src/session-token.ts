@@ -30,9 +30,9 @@ export function parseSessionToken(text: string): SessionToken {
   if (stamp !== null) return { ...stamp, weak };
   throw new CodedError(
     'SESSION_INVALID',
-    `${JSON.stringify(text.slice(0, 64))} is no session token`,
+    `${JSON.stringify(text.slice(0, 64))} is not a session token`,
     {
-      hint: 'send back the token of the last answer as it was',
+      hint: 'send back the token of the last answer unchanged',
     },
   );
 }

@@ -25,7 +25,7 @@ export function boundBytes(bound: string | Uint8Array = ''): Uint8Array {
 export function valueBytes(value: string | Uint8Array): Uint8Array {
   const bytes = toBytes('value', value);
   if (bytes.length <= valueBytesMax) return bytes;
-  const message = `a value of ${bytes.length} bytes, ${valueBytesMax} is the most`;
+  const message = `a value of ${bytes.length} bytes; the maximum is ${valueBytesMax}`;
   throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
 }
 
@@ -34,12 +34,12 @@ function toBytes(name: string, content: string | Uint8Array): Uint8Array {
   if (typeof content !== 'string') {
     throw wrongType(`the ${name}`, content, {
       wanted: 'a string or a Uint8Array',
-      hint: 'JSON.stringify makes a string of an object, Buffer.from bytes of a list',
+      hint: 'JSON.stringify turns an object into a string, Buffer.from a list into bytes',
     });
   }
   if (content.isWellFormed()) return Buffer.from(content);
   // It has no UTF-8 form: two such strings would become the same bytes.
-  throw new CodedError('USAGE', `the ${name} is a string with half of a surrogate pair`, {
-    hint: 'give bytes that are no text as a Uint8Array',
+  throw new CodedError('USAGE', `the ${name} is a string with half a surrogate pair`, {
+    hint: 'pass bytes that are not text as a Uint8Array',
   });
 }

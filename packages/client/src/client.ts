@@ -272,7 +272,7 @@ function pairOf<Pair>(pair: Pair): Pair {
 function unknownWrite(error: unknown): unknown {
   if (!(error instanceof CodedError) || error.details.outcome === 'unknown') return error;
   const message = `the write may be stored: ${error.message}`;
-  const hint = 'read the key, or write again; repeatUnknown does so by itself';
+  const hint = 'read the key, or write again; with repeatUnknown the client writes again by itself';
   return new CodedError('WRITE_UNKNOWN', message, {
     hint,
     details: { outcome: 'unknown' },

@@ -14,7 +14,7 @@ export function conditionOf(text: string | undefined): Condition | null {
   if (text === 'absent' || text === 'present') return text;
   const stamp = parseStampOrTag(text);
   if (stamp !== null) return stamp;
-  throw new CodedError('USAGE', `condition ${JSON.stringify(text.slice(0, 64))}`, {
+  throw new CodedError('USAGE', `unknown condition ${JSON.stringify(text.slice(0, 64))}`, {
     hint: "use 'absent', 'present', or the stamp or ETag of a record",
   });
 }
@@ -24,7 +24,7 @@ const levels: readonly string[] = consistencyField.options;
 /** JavaScript programs may pass anything. Throws CONSISTENCY_INVALID. */
 export function checkConsistency<Level extends ConsistencyLevel | undefined>(level: Level): Level {
   if (level === undefined || levels.includes(level)) return level;
-  throw new CodedError('CONSISTENCY_INVALID', `'${String(level)}' is no consistency level`, {
+  throw new CodedError('CONSISTENCY_INVALID', `'${String(level)}' is not a consistency level`, {
     hint: `use ${levels.join(', ')}`,
   });
 }

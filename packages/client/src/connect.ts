@@ -93,7 +93,7 @@ function seedsOf(addresses: readonly string[]): string[] {
   const hint = "write connect(['10.0.0.1:6200'], { keyspace: 'notes' })";
   if (isTexts(addresses)) {
     if (addresses.length > 0) return addresses.map(serverAddress);
-    throw new CodedError('USAGE', 'connect() was given no address, wanted 1 or more', { hint });
+    throw new CodedError('USAGE', 'connect() needs at least one address', { hint });
   }
   throw wrongType('the list of addresses', addresses, { wanted: 'a list of strings', hint });
 }
@@ -103,8 +103,8 @@ function tokenOf({ token }: ConnectOptions): string | null {
   if (token === undefined) return null;
   const word = token.trim();
   if (/^[!-~]+$/.test(word)) return word;
-  const hint = 'ring-builder access grant makes one, ID.SECRET';
-  throw new CodedError('USAGE', 'the token of connect() is none', { hint });
+  const hint = 'ring-builder access grant creates one: ID.SECRET';
+  throw new CodedError('USAGE', 'the token of connect() is not a valid token', { hint });
 }
 
 function proofOf({ ca, fingerprint, deviceKeys }: ConnectOptions): ServerProof | null {

@@ -216,7 +216,7 @@ export function scanSettings(
   checkOptions('scan', options);
   const { limit = Number.POSITIVE_INFINITY, reverse = false, values = true } = options;
   if (!(limit >= 0) || (limit !== Number.POSITIVE_INFINITY && !Number.isInteger(limit))) {
-    const message = `a limit of ${limit} records is no whole number from 0 on`;
+    const message = `a limit of ${limit} records is not a whole number from 0 up`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { limit } });
   }
   return {

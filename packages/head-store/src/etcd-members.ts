@@ -124,7 +124,7 @@ function unreachable(members: readonly string[], cause: unknown): CodedError {
   const message = `no member of etcd at ${members.join(', ')} answers${why}`;
   return new CodedError('HEAD_STORE_UNREACHABLE', message, {
     hint: tlsCode.test(codeOf(cause))
-      ? 'etcds:// with --store-ca FILE, and --store-cert and --store-key where it asks for them'
+      ? 'use etcds:// with --store-ca FILE, and with --store-cert and --store-key if required'
       : 'a majority of its members must be up: etcdctl endpoint status',
     details: { members },
     cause,

@@ -78,8 +78,8 @@ async function readAccess(path: string, read = readRegularFile): Promise<Buffer>
   return read(path, accessFileBytesMax).catch((cause: unknown) => {
     if (cause instanceof CodedError) throw cause;
     const why = messageOf(cause);
-    throw new CodedError('USAGE', `what the head store asks for cannot be read: ${why}`, {
-      hint: '--store-ca, --store-cert, --store-key and --store-password-file name files',
+    throw new CodedError('USAGE', `a credential file of the head store cannot be read: ${why}`, {
+      hint: 'check the files of --store-ca, --store-cert, --store-key and --store-password-file',
       details: { path },
     });
   });
@@ -87,7 +87,7 @@ async function readAccess(path: string, read = readRegularFile): Promise<Buffer>
 
 function refused(member: string, status: number, said: string): CodedError {
   return new CodedError('HEAD_STORE_REFUSED', `${member} answered ${status}: ${said}`, {
-    hint: '--store etcds://USER@HOST:PORT,… --store-password-file FILE say who you are',
+    hint: 'log in: --store etcds://USER@HOST:PORT,… --store-password-file FILE',
     details: { member, status, said },
   });
 }

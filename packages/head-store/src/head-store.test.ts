@@ -82,7 +82,7 @@ test('an unreachable store is reported, and no other URL is taken for a store', 
   await expect(away.read('cities')).rejects.toMatchObject(refused);
   await expect(away.swap('cities', null, 'x')).rejects.toMatchObject(refused);
   for (const url of ['', 'etcd://', 'etcd://host', 'http://h:1', 'etcd://h:1,/x', 'dir:']) {
-    expect(() => openHeadStore(url), url).toThrow('names no store');
+    expect(() => openHeadStore(url), url).toThrow('is not the address of a head store');
   }
 });
 

@@ -20,10 +20,14 @@ export function openHeadStore(text: string, access: StoreAccess = openAccess): H
   }
   const [, path] = /^dir:(.+)$/.exec(url) ?? [];
   if (path !== undefined) return directoryHeadStore(url, path);
-  throw new CodedError('USAGE', `--store ${JSON.stringify(url)} names no store`, {
-    hint: '--store etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/ringwright',
-    details: { url },
-  });
+  throw new CodedError(
+    'USAGE',
+    `--store ${JSON.stringify(url)} is not the address of a head store`,
+    {
+      hint: '--store etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/ringwright',
+      details: { url },
+    },
+  );
 }
 
 /**
@@ -34,7 +38,7 @@ export function splitUser(url: string): { readonly url: string; readonly user: s
   const user = etcdUrl.exec(url)?.[2];
   if (user === undefined) return { url, user: null };
   if (user === '' || user.includes(':')) {
-    throw new CodedError('USAGE', '--store holds a password, or no name before the @', {
+    throw new CodedError('USAGE', '--store contains a password, or has no name before the @', {
       hint: '--store etcds://USER@HOST:PORT,… --store-password-file FILE',
     });
   }

@@ -73,7 +73,7 @@ export function requirePrivate(path: string, { mode, uid }: Pick<Stats, 'mode' |
   const told = (mode & 0o777).toString(8).padStart(4, '0');
   throw new CodedError(
     'FILE_UNFIT',
-    `${path} has mode ${told}: others than its owner may read it`,
+    `${path} has mode ${told}: users other than its owner may read it`,
     {
       hint: `chmod 600 ${path}`,
       details: { path, mode: told },
@@ -90,7 +90,7 @@ function checkFile(path: string, stats: Stats, bytesMax: number): void {
 export function requireRegular(path: string, stats: Stats): void {
   if (stats.isFile()) return;
   throw new CodedError('FILE_UNFIT', `${path} is ${kindOf(stats)}, not a regular file`, {
-    hint: 'name a file; what a pipe gives can be put into one first',
+    hint: 'name a regular file; save the output of a pipe to a file first',
     details: { path },
   });
 }

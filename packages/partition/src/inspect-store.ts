@@ -103,7 +103,11 @@ function read<T>(file: string, use: (db: Database.Database) => T): T {
 }
 
 function absent(keyspace: string, partition: number): CodedError {
-  return new CodedError('PARTITION_ABSENT', `no sound file of ${keyspace}/${partition} is here`, {
-    details: { keyspace, partition },
-  });
+  return new CodedError(
+    'PARTITION_ABSENT',
+    `this device has no intact file of ${keyspace}/${partition}`,
+    {
+      details: { keyspace, partition },
+    },
+  );
 }

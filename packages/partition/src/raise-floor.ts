@@ -50,7 +50,7 @@ export async function raiseFloor(
 
 function checkPromised({ barrierMs }: PartitionInfo, ms: number): void {
   if (ms <= barrierMs) return;
-  throw new CodedError('VALUE_OUT_OF_RANGE', `floor ${ms} is above the promised ${barrierMs}`, {
+  throw new CodedError('VALUE_OUT_OF_RANGE', `floor ${ms} is above the barrier ${barrierMs}`, {
     details: { ms, barrierMs },
   });
 }

@@ -52,7 +52,7 @@ export async function noteVersion(
 
 /** Adds a note to the log and updates builder.json. The caller holds the lock. */
 export async function appendNote(writable: WritableRing, head: Head, entry: Note): Promise<void> {
-  assert(!makesVersion(entry), `an entry of kind ${entry.kind} is no note`);
+  assert(!makesVersion(entry), `an entry of kind ${entry.kind} is not a note`);
   const { folder, file, log } = writable;
   const made = log.entries.find((one) => makesVersion(one) && one.id === head.id);
   if (made === undefined) throw isGone(folder.ring, head);
@@ -69,9 +69,9 @@ function isGone(ring: string, head: Head): CodedError {
   const named = `version ${head.version} (${head.id.slice(0, 12)}) of ${ring}`;
   return new CodedError(
     'HEAD_MOVED',
-    `${named} is in the log no more: it has another history now`,
+    `${named} is no longer in the log: the ring has another history now`,
     {
-      hint: `ring-builder log ${ring} shows the history that is here`,
+      hint: `ring-builder log ${ring} shows the present history`,
       details: { ring, version: head.version, id: head.id },
     },
   );

@@ -45,8 +45,8 @@ export function requireApproved(
   const has = signed ? `${signers.length} of ${needed} signatures` : 'no signature';
   throw new CodedError('SIGNATURES_MISSING', `version ${number} of ${keyspace} has ${has}`, {
     hint: signed
-      ? `somebody else with a ring key types: ring-builder sign ${keyspace} ${number}`
-      : `ring-builder commit ${keyspace} -m "signed from here on" makes a signed version`,
+      ? `another person with a ring key must run: ring-builder sign ${keyspace} ${number}`
+      : `ring-builder commit ${keyspace} -m "signed from here on" creates a signed version`,
     details: { ring: keyspace, version: number, signers, needed, missing },
   });
 }

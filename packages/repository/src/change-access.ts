@@ -99,17 +99,18 @@ function requireOurs(
   });
 }
 
-const getItBack = 'get it back from git, or as trust/access.json of the data directory of a server';
+const getItBack =
+  'restore it from git, or from trust/access.json in the data directory of a server';
 
 /** Throws ACCESS_UNKNOWN, TRUST_UNKNOWN. */
 export async function requireAccess(rings: string): Promise<RingsAccess> {
   const { trust } = await requireTrust(rings);
   const found = await readAccess(rings, trust);
   if (found !== null) return found;
-  throw new CodedError('ACCESS_UNKNOWN', `${accessPath(rings)} is not there`, {
+  throw new CodedError('ACCESS_UNKNOWN', `${accessPath(rings)} does not exist`, {
     hint:
-      'where nobody was granted anything yet, all may do all: ring-builder access grant NAME ' +
-      '--operator --out FILE makes the first token; else get it back first, from git, or as ' +
+      'if nothing was granted yet, anyone may do everything: ring-builder access grant NAME ' +
+      '--operator --out FILE creates the first token; otherwise restore it from git, or from ' +
       'trust/access.json of the data directory of a server',
   });
 }

@@ -165,7 +165,7 @@ async function writeProof(
   const [fault] = proof.findings;
   if (fault !== undefined) {
     throw new CodedError('RECEIPTS_MISSING', fault.message, {
-      hint: `ring-builder moves ${ring.keyspace} list shows what its joiner says`,
+      hint: `ring-builder moves ${ring.keyspace} list shows what its joiner reports`,
     });
   }
   if (receipts.length === 0) return {};
@@ -194,11 +194,11 @@ async function writeVersionFile(
 function requireUnsigned(rings: string, { ring, signing }: StoredVersion): void {
   if (signing === null) return;
   const { keyspace, version } = ring;
-  const message = `version ${version} of ${keyspace} is signed, and ${rings} has no trust.json`;
+  const message = `version ${version} of ${keyspace} is signed, but ${rings} has no trust.json`;
   throw new CodedError('TRUST_UNKNOWN', message, {
     hint:
-      'get it back from git, a copy, or what servers are started with (--trust); ' +
-      'ring-builder key generate makes a new root, which every server has to be given',
+      'restore it from git, a copy, or the file that servers are started with (--trust); ' +
+      'ring-builder key generate creates a new root, which every server must then be started with',
     details: { keyspace, version },
   });
 }
@@ -212,7 +212,7 @@ function requireStaged(
   if (found === expected) return;
   throw new CodedError(
     'STAGED_MOVED',
-    `${ring} has other staged changes (${found}) than were planned with (${expected})`,
+    `${ring} has other staged changes (${found}) than the plan (${expected})`,
     {
       hint: `ring-builder plan ${ring} shows what a commit would do now`,
       details: { ring, expected: expected ?? null, found },

@@ -64,18 +64,18 @@ export function ringPayload(bytes: Uint8Array): { type: string; bytes: Uint8Arra
 export function requireRingKey(trust: Trust, key: KeyObject | undefined): KeyObject {
   if (key !== undefined && trust.keys.ring.has(keyIdOf(spkiOf(key)))) return key;
   const { cluster, version } = trust.root;
-  const what = key === undefined ? 'no key was given' : 'the key given is none of the ring keys';
-  const message = `rings of cluster '${cluster}' are signed, and ${what} of root ${version}`;
+  const what = key === undefined ? 'no key was named' : 'the key is not one of the ring keys';
+  const message = `rings of cluster '${cluster}' are signed, but ${what} of root ${version}`;
   throw new CodedError('SIGNING_KEY_UNKNOWN', message, {
-    hint: 'ring-builder key list shows whose keys count; --key-folder DIR and --sign-as NAME name yours',
+    hint: 'ring-builder key list shows the trusted keys; --key-folder DIR and --sign-as NAME select yours',
     details: { keys: [...trust.keys.ring.keys()] },
   });
 }
 
 function foreign(cluster: string, trusted: string): CodedError {
-  const message = `the ring is of cluster '${cluster}', ${trustPath('rings')} of '${trusted}'`;
+  const message = `the ring is of cluster '${cluster}', but ${trustPath('rings')} of '${trusted}'`;
   return new CodedError('RING_FOREIGN', message, {
-    hint: 'keep the rings of another cluster in another folder: --rings DIR',
+    hint: 'keep rings of another cluster in another folder: --rings DIR',
     details: { given: cluster, trusted },
   });
 }

@@ -227,7 +227,7 @@ test('rebase onto another folder says which command does not fit', async () => {
   const refused = rebaseRing(place, author, { upstream: first, drop: false });
   await expect(refused).rejects.toMatchObject({
     code: 'REBASE_CONFLICT',
-    details: { refused: [{ reason: 'the weight of d1 was 100 and is 80 by now' }] },
+    details: { refused: [{ reason: 'the weight of d1 was 100 and is now 80' }] },
   });
   expect(await filesOf(second)).toEqual(before);
   const done = await rebaseRing(place, author, { upstream: first, drop: true });

@@ -131,12 +131,12 @@ function withLaterWaves(
  */
 function forced(size: ChangeSize, next: Ring): string | null {
   if (size.moved === 0 || next.moves.length > 0) return null;
-  return `${size.moved} of ${size.slots} slots change device at once, without a copy (--direct)`;
+  return `${size.moved} of ${size.slots} slots change their device at once, without a copy (--direct)`;
 }
 
 function requireReason(reason: string): void {
   if (reason.trim() !== '' && reason.length <= overrideCharactersMax) return;
-  const message = `a reason of ${reason.length} characters, 1 to ${overrideCharactersMax} wanted`;
+  const message = `the reason has ${reason.length} characters, not 1 to ${overrideCharactersMax}`;
   throw new CodedError('VALUE_OUT_OF_RANGE', message, {
     hint: '--override "why this is right"',
   });
@@ -151,8 +151,8 @@ function guarded(
   const message = `version ${ring.version} of ${ring.keyspace} is a large change: ${large}`;
   const drain = size.underQuorum > 0 ? drainInstead(ring, [...newlyRemoved(before, state)]) : '';
   const hint = override
-    ? `${drain}${lookFirst(version)}to go on: --override "why this is right", which is logged`
-    : 'the root of trust allows no override: leave it out, and let a second person sign';
+    ? `${drain}${lookFirst(version)}to continue: --override "why this is right", which is logged`
+    : 'the root of trust allows no override: omit it, and let a second person sign';
   return new CodedError('BRAKE', message, {
     hint,
     details: { ...size, override, secondSignature },
@@ -165,11 +165,11 @@ function guarded(
  */
 function drainInstead({ keyspace }: Ring, [first, ...more]: readonly number[]): string {
   if (first === undefined) return '';
-  if (more.length > 0) return 'remove one after the other, a rollout in between; else ';
+  if (more.length > 0) return 'remove them one by one, with a rollout in between; otherwise ';
   const drain =
     `ring-builder unstage ${keyspace} && ring-builder set-weight ${keyspace} d${first} 0, ` +
     'then commit and rollout';
-  return `as long as d${first} answers, drain it before it is removed: ${drain}; else `;
+  return `if d${first} still answers, drain it before you remove it: ${drain}; otherwise `;
 }
 
 /** Names the command that shows the moves. Later waves and composite rings have no plan to show. */

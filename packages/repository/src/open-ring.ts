@@ -85,7 +85,7 @@ export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> 
   if (typeof file !== 'string') return file;
   throw new CodedError('BUILDER_FILE_INVALID', `${folder.builder} ${file}`, {
     hint:
-      'where a newer ring-builder wrote it, use that one; else get the file back from git, then: ' +
+      'if a newer ring-builder wrote it, use that one; otherwise restore it from git, then: ' +
       `ring-builder verify ${folder.ring}`,
     details: { ring: folder.ring, path: folder.builder },
   });
@@ -135,7 +135,7 @@ function disagree(folder: RingFolder, file: BuilderFile, log: RingLog): CodedErr
   const ends = end === undefined ? 'has no line' : `ends in ${end}, line ${log.entries.length}`;
   const message = `${folder.builder} follows log line ${file.log}, but ${folder.log} ${ends}`;
   return new CodedError('RING_LOG_DAMAGED', message, {
-    hint: `ring-builder verify ${folder.ring} lists all findings; get the files back from git`,
+    hint: `ring-builder verify ${folder.ring} lists all findings; restore the files from git`,
     details: { ring: folder.ring, builder: file.log, log: log.hashes.at(-1) ?? null },
   });
 }

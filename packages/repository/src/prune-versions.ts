@@ -74,7 +74,7 @@ async function archiveAll(
     if (await addDurably(path, content)) continue;
     // An interrupted prune has already copied it.
     if (content.equals(await readRegularFile(path, ringFileBytesMax))) continue;
-    throw new CodedError('ARCHIVE_DIFFERS', `${path} is there with other bytes`, {
+    throw new CodedError('ARCHIVE_DIFFERS', `${path} already exists with other content`, {
       hint: 'name another folder; nothing was removed',
       details: { path, version },
     });

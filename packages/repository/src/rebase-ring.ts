@@ -100,7 +100,7 @@ function longerLog(
   throw new CodedError('LOGS_DIVERGED', `${ring}: ${message}`, {
     hint:
       `both sides committed; ring-builder restore ${ring} --from ${upstream} --replace ` +
-      'takes that history and keeps the one here: stage its changes again then',
+      'uses that history and keeps the one here: then stage its changes again',
     details: { ring, line: at + 1 },
   });
 }
@@ -141,7 +141,7 @@ function conflict({ ring }: RingFolder, { refused }: Replayed): CodedError {
   const reasons = refused.map(({ command, reason }) => `${command}: ${reason}`);
   const message = `${count} not fit the new head: ${reasons.join('; ')}`;
   return new CodedError('REBASE_CONFLICT', message, {
-    hint: `ring-builder rebase ${ring} --drop leaves them out; or ring-builder unstage ${ring}, and stage anew`,
+    hint: `ring-builder rebase ${ring} --drop leaves them out; or ring-builder unstage ${ring}, and stage again`,
     details: { ring, refused },
   });
 }

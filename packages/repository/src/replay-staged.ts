@@ -54,7 +54,7 @@ function replayOne(
 ): { readonly changes: Change[]; readonly state: BuilderState } | string {
   for (const change of changes) {
     if (devicesOf(change).some((id) => at.ids.get(id) === null)) {
-      return 'it is about a device whose command is left out';
+      return 'it refers to a device whose command is left out';
     }
     const reason = clash(change, at.from, at.onto);
     if (reason !== null) return reason;
@@ -102,7 +102,7 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
     const [was, is] = [from.devices[change.id]?.weight, onto.devices[change.id]?.weight];
     if (was === undefined || was === is || is === change.weight) return null;
     if (is === undefined) return `d${change.id} is not in the ring any more`;
-    return `the weight of d${change.id} was ${was} and is ${is} by now`;
+    return `the weight of d${change.id} was ${was} and is now ${is}`;
   }
   if (change.kind !== 'set') return null;
   for (const [name, wanted] of Object.entries(change.settings)) {
@@ -111,7 +111,7 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
     const [was, is] = [settingOf(from, name), settingOf(onto, name)];
     const same = JSON.stringify(was) === JSON.stringify(is);
     if (!same && is !== wanted)
-      return `${name} was ${JSON.stringify(was)} and is ${JSON.stringify(is)} by now`;
+      return `${name} was ${JSON.stringify(was)} and is now ${JSON.stringify(is)}`;
   }
   return null;
 }

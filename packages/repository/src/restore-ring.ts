@@ -51,12 +51,12 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
   const { ring, id, builder, signing } = decodeRing(bytes);
   requireName(ring, toRestore.name);
   if (builder === null) {
-    throw new CodedError('RING_FILE_INVALID', 'the ring file does not carry the builder', {
-      hint: 'take a file that ring-builder wrote, from versions/ or from a server',
+    throw new CodedError('RING_FILE_INVALID', 'the ring file does not contain the builder', {
+      hint: 'use a file that ring-builder wrote, from versions/ or from a server',
       details: { ring: ring.keyspace, version: ring.version },
     });
   }
-  requireSound(ring, 'nothing was restored; take the file of another version or server');
+  requireSound(ring, 'nothing was restored; use the file of another version or server');
   const log = extendLog(
     { text: '', entries: [], hashes: [] },
     {
@@ -94,7 +94,7 @@ function signersOf(bytes: Uint8Array, { trust }: RingsTrust, time: string): stri
 
 function requireName({ keyspace }: Ring, wanted: string | undefined): void {
   if (wanted === undefined || wanted === keyspace) return;
-  throw new CodedError('USAGE', `the file holds ring ${keyspace}, not ${wanted}`, {
+  throw new CodedError('USAGE', `the file contains ring ${keyspace}, not ${wanted}`, {
     hint: `ring-builder restore ${keyspace} --from …`,
     details: { found: keyspace, wanted },
   });
@@ -137,7 +137,7 @@ export async function copyRing(
 function nothingThere(from: string, ring: string): CodedError {
   const message = `ring ${ring} of ${from} has no committed version: there is nothing to restore`;
   return new CodedError('RING_EMPTY', message, {
-    hint: '--from names another folder of rings, a ring file, or a server as IP:PORT',
+    hint: 'use --from with another folder of rings, a ring file, or a server (IP:PORT)',
     details: { ring, from },
   });
 }

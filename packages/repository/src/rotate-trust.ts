@@ -62,7 +62,7 @@ export async function beginTrust(
 ): Promise<Rotation> {
   return withTrustLock(rings, author, async () => {
     if ((await readTrust(rings)) !== null) {
-      throw new CodedError('TRUST_EXISTS', `${trustPath(rings)} is there already`, {
+      throw new CodedError('TRUST_EXISTS', `${trustPath(rings)} already exists`, {
         hint: 'ring-builder key trust shows it; ring-builder key trust --add changes it',
       });
     }
@@ -114,11 +114,11 @@ async function requireNoneWaits(rings: string, { root }: Trust): Promise<void> {
   if (waiting?.root.version !== root.version + 1) return;
   const [found, needed] = waiting.byPrevious;
   const signed = `${found} of ${needed} signatures of root ${root.version}`;
-  const message = `root ${waiting.root.version} waits already, with ${signed}`;
+  const message = `root ${waiting.root.version} is already pending, with ${signed}`;
   throw new CodedError('CONFIRMATION_NEEDED', message, {
     hint:
-      'ring-builder key trust shows it, key trust --sign signs it as it is; ' +
-      '--yes gives it up for this change, key trust --discard for none',
+      'ring-builder key trust shows it, key trust --sign signs it unchanged; ' +
+      '--yes replaces it by this change, key trust --discard discards it',
     details: { version: waiting.root.version, id: waiting.id },
   });
 }
@@ -214,30 +214,35 @@ async function readPending(rings: string, version: number): Promise<SignedDocume
   const document = parsePending(bytes);
   const found = decodeRoot(payloadOf(document).bytes).root.version;
   if (found === version) return document;
-  throw trustInvalid(`root ${found} waits, the next one is ${version}: make it anew`);
+  throw trustInvalid(`root ${found} is pending, but the next one is ${version}: make it again`);
 }
 
 function noneWaits(rings: string): CodedError {
-  return new CodedError('TRUST_UNKNOWN', `${pendingPath(rings)} is not there: no root waits`, {
-    hint: 'ring-builder key trust --add, --threshold and the like make one',
-  });
+  return new CodedError(
+    'TRUST_UNKNOWN',
+    `${pendingPath(rings)} does not exist: no root is pending`,
+    {
+      hint: 'ring-builder key trust --add, --threshold and similar options create one',
+    },
+  );
 }
 
 function parsePending(bytes: Uint8Array): SignedDocument {
-  if (bytes.length > trustFileBytesMax) throw trustInvalid(`a root of ${bytes.length} bytes waits`);
+  if (bytes.length > trustFileBytesMax)
+    throw trustInvalid(`the pending root has ${bytes.length} bytes`);
   try {
     const parsed = signedDocumentSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
     if (parsed.payloadType === trustRootType) return parsed;
   } catch {
     // thrown below
   }
-  throw trustInvalid('trust-next.json is no signed root');
+  throw trustInvalid('trust-next.json is not a signed root');
 }
 
 function noRootKey(allowed: readonly string[]): CodedError {
-  const message = 'none of the root keys of the old or the new root has its private half here';
+  const message = 'no private key for a root key of the old or the new root is here';
   return new CodedError('SIGNING_KEY_UNKNOWN', message, {
-    hint: 'bring the folder to the machine with a root key, or name it with --key-folder DIR',
+    hint: 'take the folder to a machine with a root key, or name the key folder with --key-folder DIR',
     details: { keys: allowed },
   });
 }

@@ -151,9 +151,11 @@ for (const [kind, here, urlOf] of kinds) {
       const before = await filesOf(c);
       await expect(commitVersion(shared.rings, await next(shared.rings))).rejects.toMatchObject({
         code: 'RING_STORES_TOO_FEW',
-        message: `1 of 3 ring stores stored it: ${a} is not there; ${b} is not there`,
+        message: `1 of 3 ring stores stored it: ${a} does not exist; ${b} does not exist`,
         // Empty folders in their place would hide that the disks are away.
-        hint: expect.stringMatching(/: are the disks of .* and .* mounted\?; nothing has changed$/),
+        hint: expect.stringMatching(
+          /: check that the disks of .* and .* are mounted; nothing has changed$/,
+        ),
       });
       expect(await filesOf(c)).toEqual(before);
       await back(a);
@@ -178,7 +180,7 @@ for (const [kind, here, urlOf] of kinds) {
       const missing = [...stores.slice(0, 2), `${joining}/not-there`];
       await expect(changeRingStores(place, author, missing)).rejects.toMatchObject({
         code: 'RING_STORES_TOO_FEW',
-        hint: expect.stringContaining(`: mkdir -p ${joining}/not-there makes`),
+        hint: expect.stringContaining(`create them with mkdir -p ${joining}/not-there`),
       });
       await changeRingStores(place, author, stores);
       expect(await storeAgainstHead(shared.url, joining)).toEqual(none);

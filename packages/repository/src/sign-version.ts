@@ -65,9 +65,9 @@ export async function signVersion(
 }
 
 function unsigned(ring: string, version: number): CodedError {
-  const message = `version ${version} of ${ring} was made before there was a root of trust`;
+  const message = `version ${version} of ${ring} was made before the root of trust`;
   return new CodedError('SIGNATURES_MISSING', message, {
-    hint: `ring-builder commit ${ring} -m "signed from here on" makes a signed version of it`,
+    hint: `ring-builder commit ${ring} -m "signed from here on" creates a signed version of it`,
     details: { ring, version },
   });
 }

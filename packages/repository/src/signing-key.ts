@@ -81,7 +81,7 @@ export async function loadKey(
   try {
     return createPrivateKey({ key, format: 'pem', passphrase: secret });
   } catch {
-    throw locked(`the passphrase given is not that of key ${name}`);
+    throw locked(`wrong passphrase for key ${name}`);
   }
 }
 
@@ -109,15 +109,15 @@ async function readKey(folder: string, name: string): Promise<Buffer> {
   const path = keyPath(folder, name);
   const found = await stat(path).catch(onlyMissing);
   if (found === null || found.size > keyFileBytesMax) {
-    throw new CodedError('SIGNING_KEY_UNKNOWN', `the private half of key ${name} is not here`, {
-      hint: `it is looked for in ${path}; --key-folder DIR names another folder`,
+    throw new CodedError('SIGNING_KEY_UNKNOWN', `the private key of ${name} is not here`, {
+      hint: `expected at ${path}; --key-folder DIR selects another folder`,
       details: { name, path },
     });
   }
   requireRegular(path, found);
   if ((found.mode & 0o077) !== 0) {
     const mode = (found.mode & 0o777).toString(8);
-    throw locked(`${path} has mode ${mode}: others may read it`, `chmod 600 ${path}`);
+    throw locked(`${path} has mode ${mode}: other users may read it`, `chmod 600 ${path}`);
   }
   return readRegularFile(path, keyFileBytesMax);
 }
@@ -134,7 +134,7 @@ function isEncrypted(pem: Buffer): boolean {
 function requireStrong(passphrase: string): void {
   if (passphrase.length >= passphraseCharactersMin) return;
   throw locked(
-    `a passphrase of ${passphrase.length} characters, ${passphraseCharactersMin} at least`,
+    `the passphrase has ${passphrase.length} characters, expected at least ${passphraseCharactersMin}`,
   );
 }
 
@@ -142,8 +142,8 @@ function requireStrong(passphrase: string): void {
 async function writeOnce(path: string, content: string, name: string): Promise<void> {
   await writeNewFile(path, content).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
-    throw new CodedError('SIGNING_KEY_EXISTS', `there is a key ${name} already: ${path}`, {
-      hint: 'choose another name; a key in use may be lost for good when its file is removed',
+    throw new CodedError('SIGNING_KEY_EXISTS', `key ${name} already exists: ${path}`, {
+      hint: 'choose another name; removing the file may lose a key in use for good',
       details: { name, path },
     });
   });
@@ -155,7 +155,7 @@ function keyPath(folder: string, name: string): string {
 
 function locked(
   message: string,
-  hint = 'RING_BUILDER_PASSPHRASE=… before the command, or --passphrase-file FILE',
+  hint = 'set RING_BUILDER_PASSPHRASE=… before the command, or use --passphrase-file FILE',
 ): CodedError {
   return new CodedError('SIGNING_KEY_LOCKED', message, { hint });
 }

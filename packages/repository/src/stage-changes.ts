@@ -88,7 +88,7 @@ function commandAt(listed: readonly Staged[], number: number): Staged {
   const found = listed[number - 1];
   if (found !== undefined) return found;
   const range = listed.length === 0 ? 'nothing is staged' : `there are 1 to ${listed.length}`;
-  throw new CodedError('USAGE', `no staged command has the number ${number}: ${range}`, {
+  throw new CodedError('USAGE', `no staged command has number ${number}: ${range}`, {
     hint: 'ring-builder status RING lists what is staged, by number',
     details: { number, staged: listed.length },
   });
@@ -96,9 +96,9 @@ function commandAt(listed: readonly Staged[], number: number): Staged {
 
 function needed(ring: string, refused: Replayed['refused']): CodedError {
   const [first] = refused;
-  const message = `without it this would not fit: ${first?.command}: ${first?.reason}`;
+  const message = `without it, another change would not fit: ${first?.command}: ${first?.reason}`;
   return new CodedError('STAGED_NEEDED', message, {
-    hint: `name those commands too: ring-builder status ${ring} lists them by number`,
+    hint: `discard those commands too: ring-builder status ${ring} lists them by number`,
     details: { ring, refused },
   });
 }

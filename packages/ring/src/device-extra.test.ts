@@ -43,8 +43,8 @@ test('members in another order are the same device', () => {
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 const refused: [string, unknown][] = [
-  ['is empty: leave it out', {}],
-  ['is no object', ['a']],
+  ['is empty: omit it', {}],
+  ['is not an object', ['a']],
   ["repeats the device's own weight", { weight: 1 }],
   ['has 602 bytes, at most 512', { a: 'x'.repeat(594) }],
   ['is nested deeper than 8', { a: nested(9) }],

@@ -13,9 +13,10 @@ export const deviceExtraSchema = z.custom<DeviceExtra>().superRefine((extra, con
 });
 
 function extraComplaint(extra: unknown): string | null {
-  if (typeof extra !== 'object' || extra === null || Array.isArray(extra)) return 'is no object';
+  if (typeof extra !== 'object' || extra === null || Array.isArray(extra))
+    return 'is not an object';
   const names = Object.keys(extra);
-  if (names.length === 0) return 'is empty: leave it out';
+  if (names.length === 0) return 'is empty: omit it';
   const taken = names.find((name) => ownFields.includes(name));
   if (taken !== undefined) return `repeats the device's own ${taken}`;
   const complaint = jsonComplaint(extra, foreignValueDepthMax);

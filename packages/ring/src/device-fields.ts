@@ -50,7 +50,10 @@ const tierNumber = z.int().min(0).max(tierNumberMax);
 export const deviceNameSchema = z
   .string()
   .max(deviceNameCharactersMax)
-  .regex(namePattern, 'is empty, . or .., has a slash or control character, or a space at an end');
+  .regex(
+    namePattern,
+    'is empty, . or .., has a slash or control character, or begins or ends with a space',
+  );
 
 const ip = z.string().refine(isHost, 'is neither an IPv4 or IPv6 address nor a host name');
 const port = z.int().min(1).max(portMax);
@@ -64,7 +67,7 @@ export const deviceAddressSchema = z.object({
   meta: z.string().max(deviceMetaCharactersMax),
   key: z
     .string()
-    .regex(keyPattern, 'is no ed25519 key as its server prints it: MCowBQYDK2VwAyEA…')
+    .regex(keyPattern, 'is not an ed25519 key as printed by its server: MCowBQYDK2VwAyEA…')
     .exactOptional(),
   replication: z.strictObject({ ip, port }).exactOptional(),
 });
@@ -84,7 +87,7 @@ export const deviceSchema = deviceAddressSchema.extend({
  */
 export function firstComplaint(error: z.ZodError): string {
   const issue = error.issues[0];
-  if (issue === undefined) return 'not of the right form';
+  if (issue === undefined) return 'has the wrong form';
   const { input } = issue;
   const field = issue.path.length === 0 ? 'value' : issue.path.join('.');
   const given =

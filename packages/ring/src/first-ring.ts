@@ -13,7 +13,7 @@ export function firstRing(
   const { keyspace, cluster, partitioner, partitions, replicas, devices } = from;
   const wanted = rowLengths(partitions, replicas).join();
   const given = from.table.map((row) => row.length).join();
-  assert(given === wanted, `rows of ${given} slots, wanted ${wanted}`);
+  assert(given === wanted, `rows of ${given} slots, expected ${wanted}`);
   const table = copyTable(from.table, devices.length);
   const minVersions = new Uint32Array(partitions).fill(1);
   return {

@@ -9,16 +9,16 @@ const operations = z.discriminatedUnion('op', [
 ]);
 
 test.each<readonly [string, z.ZodType, unknown]>([
-  ['wanted more than 0', z.number().positive(), 0],
-  ['wanted 0 or more', z.number().min(0), -1],
-  ['wanted less than 5', z.number().lt(5), 5],
-  ['wanted 5 at most', z.number().max(5), 6],
+  ['expected more than 0', z.number().positive(), 0],
+  ['expected 0 or more', z.number().min(0), -1],
+  ['expected less than 5', z.number().lt(5), 5],
+  ['expected at most 5', z.number().max(5), 6],
   ['is empty', z.string().min(1), ''],
   ['has more than 1 members', z.array(z.string()).max(1), ['a', 'b']],
-  ['wanted a, b', z.enum(['a', 'b']), 'c'],
-  ['wanted get, put', operations, { op: 'cas' }],
-  ['has "key", which is unknown here', operations, { op: 'get', key: 1 }],
-  ['is not of the right form', z.union([z.string(), z.null()]), 5],
+  ['expected a, b', z.enum(['a', 'b']), 'c'],
+  ['expected get, put', operations, { op: 'cas' }],
+  ['has "key", which is unknown', operations, { op: 'get', key: 1 }],
+  ['has the wrong form', z.union([z.string(), z.null()]), 5],
   ['is wrong', z.string().refine(() => false, 'is wrong'), 'a'],
 ])('%s', (sentence, schema, document) => {
   const [issue] = schema.safeParse(document).error?.issues ?? [];

@@ -13,31 +13,31 @@ export function issueSentence(issue: z.core.$ZodIssue): string {
     case 'invalid_type':
       return issue.message.endsWith('received undefined')
         ? 'is missing'
-        : `wanted ${typeNames[issue.expected] ?? `a ${issue.expected}`}`;
+        : `expected ${typeNames[issue.expected] ?? `a ${issue.expected}`}`;
     case 'too_small':
       if (issue.origin === 'string') return 'is empty';
       if (issue.origin === 'array') return 'has too few members';
       return issue.inclusive === false
-        ? `wanted more than ${issue.minimum}`
-        : `wanted ${issue.minimum} or more`;
+        ? `expected more than ${issue.minimum}`
+        : `expected ${issue.minimum} or more`;
     case 'too_big':
       if (issue.origin === 'string') return `has more than ${issue.maximum} characters`;
       if (issue.origin === 'array') return `has more than ${issue.maximum} members`;
       return issue.inclusive === false
-        ? `wanted less than ${issue.maximum}`
-        : `wanted ${issue.maximum} at most`;
+        ? `expected less than ${issue.maximum}`
+        : `expected at most ${issue.maximum}`;
     case 'invalid_value':
-      return `wanted ${issue.values.map(String).join(', ')}`;
+      return `expected ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
       // `options` exist when a field distinguishes the members; else no single sentence fits all of
       // them.
       return 'options' in issue && issue.options !== undefined
-        ? `wanted ${issue.options.map(String).join(', ')}`
-        : 'is not of the right form';
+        ? `expected ${issue.options.map(String).join(', ')}`
+        : 'has the wrong form';
     case 'unrecognized_keys':
-      return `has ${issue.keys.map((key) => JSON.stringify(shortened(key, typedCharactersMax))).join(', ')}, which is unknown here`;
+      return `has ${issue.keys.map((key) => JSON.stringify(shortened(key, typedCharactersMax))).join(', ')}, which is unknown`;
     default:
-      return 'is not of the right form';
+      return 'has the wrong form';
   }
 }
 

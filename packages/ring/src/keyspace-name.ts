@@ -13,7 +13,7 @@ export function checkKeyspaceName(name: string): string {
     'NAME_INVALID',
     `keyspace name ${JSON.stringify(shortened(name, typedCharactersMax))} is not of the form ${keyspaceNamePattern.source}`,
     {
-      hint: 'use 1 to 63 lower-case letters, digits and dashes, the first not a dash',
+      hint: 'use 1 to 63 lower-case letters, digits and dashes, not beginning with a dash',
       details: { name: shortened(name, typedCharactersMax) },
     },
   );
@@ -25,7 +25,7 @@ const taken: ReadonlySet<string> = new Set(['duty', 'rings']);
 /** Checks the name of a new ring: as checkKeyspaceName, and its keys must have paths over HTTP. */
 export function checkNewKeyspace(name: string): string {
   if (!taken.has(checkKeyspaceName(name))) return name;
-  throw new CodedError('NAME_INVALID', `no ring can be named ${name}: /v1/${name}/ is no key's`, {
+  throw new CodedError('NAME_INVALID', `no ring can be named ${name}: /v1/${name}/ is reserved`, {
     hint: `choose another name, such as my-${name}`,
     details: { name },
   });

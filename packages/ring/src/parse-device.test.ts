@@ -41,21 +41,21 @@ test.each([
   ['r1z2-fd00::1:6200/sdb', /is not of the form/],
   ['r1z2-10.0.0.1:6200R/sdb', /is not of the form/],
   ['r1z2-10.0.0.1:6200R10.0.0.2/sdb', /is not of the form/],
-  ['r1z2-10.0.0.1:6200R10.0.0.2:0/sdb', /wrong replication\.port/],
-  ['r1z2-10.0.0.1:6200R10.0.0.256:6300/sdb', /wrong replication\.ip/],
+  ['r1z2-10.0.0.1:6200R10.0.0.2:0/sdb', /invalid replication\.port/],
+  ['r1z2-10.0.0.1:6200R10.0.0.256:6300/sdb', /invalid replication\.ip/],
   ['r1z2-10.0.0.1:6200R[10.0.0.2]:6300/sdb', /"10\.0\.0\.2" in brackets/],
   ['r1z2-[10.0.0.1]:6200/sdb', /"10\.0\.0\.1" in brackets/],
-  ['r1z2-10.0.0.256:6200/sdb', /wrong ip/],
-  ['r1z2-:6200/sdb', /wrong ip/],
-  ['r1z2-10.0.0.1:0/sdb', /wrong port/],
-  ['r1z2-10.0.0.1:65536/sdb', /wrong port/],
-  ['r9999999999z2-10.0.0.1:6200/sdb', /wrong region/],
-  ['r1z2-10.0.0.1:6200/', /wrong device/],
-  ['r1z2-10.0.0.1:6200/a/b', /wrong device/],
-  ['r1z2-10.0.0.1:6200/..', /wrong device/],
-  ['r1z2-10.0.0.1:6200/ sdb', /wrong device .*: .* a space at an end/],
-  ['r1z2-10.0.0.1:6200/s\tdb', /wrong device/],
-  [`r1z2-10.0.0.1:6200/${'d'.repeat(129)}`, /wrong device/],
+  ['r1z2-10.0.0.256:6200/sdb', /invalid ip/],
+  ['r1z2-:6200/sdb', /invalid ip/],
+  ['r1z2-10.0.0.1:0/sdb', /invalid port/],
+  ['r1z2-10.0.0.1:65536/sdb', /invalid port/],
+  ['r9999999999z2-10.0.0.1:6200/sdb', /invalid region/],
+  ['r1z2-10.0.0.1:6200/', /invalid device/],
+  ['r1z2-10.0.0.1:6200/a/b', /invalid device/],
+  ['r1z2-10.0.0.1:6200/..', /invalid device/],
+  ['r1z2-10.0.0.1:6200/ sdb', /invalid device .*: .* ends with a space/],
+  ['r1z2-10.0.0.1:6200/s\tdb', /invalid device/],
+  [`r1z2-10.0.0.1:6200/${'d'.repeat(129)}`, /invalid device/],
 ])('refused: %s', (text, message) => {
   expect(() => parseDevice(text)).toThrow(message);
   try {
@@ -69,7 +69,7 @@ test.each([
 test('meta has an end', () => {
   const device = 'r1z2-10.0.0.1:6200/sdb_';
   expect(parseDevice(`${device}${'m'.repeat(8_192)}`).meta).toHaveLength(8_192);
-  expect(() => parseDevice(`${device}${'m'.repeat(8_193)}`)).toThrow(/wrong meta/);
+  expect(() => parseDevice(`${device}${'m'.repeat(8_193)}`)).toThrow(/invalid meta/);
 });
 
 test('what formatDevice writes is read back', () => {

@@ -28,7 +28,7 @@ export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
   const addressOf = (of: string): { ip: string | undefined; port: number } => {
     const ipv6 = groups[`ipv6${of}`];
     if (ipv6 !== undefined && !ipv6.includes(':')) {
-      throw invalid(text, `has ${JSON.stringify(ipv6)} in brackets, wanted an IPv6 address`);
+      throw invalid(text, `has ${JSON.stringify(ipv6)} in brackets, expected an IPv6 address`);
     }
     const ip = ipv6?.replace(/^[^%]*/, (address) => address.toLowerCase()) ?? groups[`host${of}`];
     return { ip, port: Number(groups[`port${of}`]) };
@@ -42,7 +42,7 @@ export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
     meta: groups['meta'] ?? '',
   };
   const parsed = deviceAddressSchema.safeParse(fields, { reportInput: true });
-  if (!parsed.success) throw invalid(text, `has a wrong ${firstComplaint(parsed.error)}`);
+  if (!parsed.success) throw invalid(text, `has an invalid ${firstComplaint(parsed.error)}`);
   return parsed.data;
 }
 

@@ -14,8 +14,8 @@ const PLACE = /^r(\d{1,9})(?:z(\d{1,9}))?$/;
 export function parsePlace(text: string): Place {
   const [, region, zone] = PLACE.exec(text) ?? [];
   if (region === undefined) {
-    throw new CodedError('USAGE', `${JSON.stringify(text.slice(0, 64))} is no place`, {
-      hint: 'a zone is written r1z2, a region r1',
+    throw new CodedError('USAGE', `${JSON.stringify(text.slice(0, 64))} is not a region or zone`, {
+      hint: 'write a zone as r1z2, a region as r1',
     });
   }
   return { region: Number(region), zone: zone === undefined ? null : Number(zone) };

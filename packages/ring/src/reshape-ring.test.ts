@@ -140,7 +140,7 @@ const misplaced: readonly [at: string[], id: number, code: string, message: stri
   [['z'], 0, 'SPLIT_OUTSIDE', 'a split at z would leave an empty interval, or lies'],
   [['b', 'b'], 0, 'SPLIT_OUTSIDE', 'a split at b is named twice'],
   [[''], 0, 'SPLIT_OUTSIDE', 'a split at the first key'],
-  [['m'], 7, 'VALUE_OUT_OF_RANGE', 'there is no partition 7: 3 were ever given'],
+  [['m'], 7, 'VALUE_OUT_OF_RANGE', 'there is no partition 7: 3 were ever made'],
 ];
 
 test.each(misplaced)('a split of ranges at %j of %i is refused: %s', (...row) => {

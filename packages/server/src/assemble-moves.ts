@@ -102,7 +102,7 @@ function createScrubber({ store, reconciler }: Parts, log: Logger): Scrubber {
       log.error({ keyspace, partition, findings }, 'partition file damaged');
       reconciler.reconcile(keyspace);
     },
-    onLogLost: (err) => log.error({ err }, 'commit log lost: it begins anew'),
+    onLogLost: (err) => log.error({ err }, 'commit log lost: a new one was begun'),
     onError: (error) => log.warn({ err: error }, 'partition file not scrubbed'),
   });
 }
@@ -120,6 +120,6 @@ function createReplicator(
       reconciler.reconcile(keyspace);
     },
     onPushed: (rows) => metrics.replicatedRows.inc(rows),
-    onError: (device, error) => log.debug({ device, error }, 'replication waits'),
+    onError: (device, error) => log.debug({ device, error }, 'replication is delayed'),
   });
 }

@@ -58,7 +58,7 @@ export function assemblePeers(own: Own, ports: Ports) {
     pause: (ms) => delay(ms, undefined, { ref: false }),
     mutex: new KeyedMutex(),
     onRefill: (remembered, partitions) => {
-      log.error({ remembered, partitions }, 'data put back from a backup: it refills');
+      log.error({ remembered, partitions }, 'data restored from a backup: it refills');
       onRefill();
     },
     // The peer may have just started, so requests need not wait for the next connection attempt.
@@ -67,7 +67,7 @@ export function assemblePeers(own: Own, ports: Ports) {
       peers.connect(address).endPause();
     },
     onUnheard: (address) =>
-      log.info({ stranger: address }, 'hello not heard: no ring here names its server'),
+      log.info({ stranger: address }, 'hello ignored: no ring here names the server'),
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
   };
   const peers = new Peers({
@@ -173,7 +173,7 @@ function othersOf(active: ActiveRing): Iterable<number> {
 /** Throws PEER_UNPROVEN if this server demands TLS. */
 function plain(address: string, demandsTls: boolean): null {
   if (!demandsTls) return null;
-  throw new CodedError('PEER_UNPROVEN', `no ring names the key of ${address}, and --tls is given`, {
+  throw new CodedError('PEER_UNPROVEN', `no ring names the key of ${address}, required by --tls`, {
     hint: 'ring-builder set-device RING all --ask-key',
     details: { address },
   });

@@ -74,7 +74,7 @@ function createRelay(parts: RelayParts, { log }: Ports): RingRelay {
     onSent: (to, { ring: { keyspace, version } }) =>
       log.info({ to, ring: keyspace, version }, 'ring sent to a member that lacked it'),
     onRefused: (to, { ring: { keyspace, version } }, error) =>
-      log.warn({ to, ring: keyspace, version, error }, 'ring not taken by a member that lacks it'),
+      log.warn({ to, ring: keyspace, version, error }, 'ring refused by a member that lacks it'),
   });
 }
 
@@ -83,7 +83,10 @@ function loadForks(directory: string, { log }: Ports): Promise<RingForks> {
     directory,
     nowMs,
     onAlarm: (fork) => {
-      log.error(fork, 'FORK: two rings of one version exist; drops stop until it is settled');
+      log.error(
+        fork,
+        'FORK: two rings have the same version; nothing is dropped until it is settled',
+      );
     },
     onSettled: (fork) => {
       log.warn(fork, 'fork settled by an operator');
@@ -95,16 +98,18 @@ function loadForks(directory: string, { log }: Ports): Promise<RingForks> {
 export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log: Logger): void {
   const roots = trustStatus({ trust, nowMs: () => Date.now() });
   if (roots === null) {
-    log.warn('UNSIGNED rings are accepted from whoever reaches this port: --trust changes that');
+    log.warn(
+      'UNSIGNED rings are accepted from anyone who can reach this port: --trust prevents that',
+    );
     return;
   }
   if (roots.length === 0) {
-    log.warn('only the id of a root is known: no ring is accepted before its document was pushed');
+    log.warn('only the id of a root is known: no ring is accepted until its document is pushed');
   }
   for (const root of roots) {
     const hasEnded = Date.parse(root.expires) <= Date.now();
     if (hasEnded)
-      log.error(root, 'the root of trust has ended: no ring is taken until it is renewed');
+      log.error(root, 'the root of trust has expired: no ring is accepted until it is renewed');
     else if (root.expiresSoon) log.warn(root, 'the root of trust expires soon: renew it');
     else log.info(root, 'only rings signed under this root are accepted');
   }

@@ -29,7 +29,7 @@ export class ClientCertificates {
     const certificates = new ClientCertificates();
     if (file === undefined) return certificates;
     await certificates.#read(file, log);
-    const kept = 'the authorities for clients stay as they are';
+    const kept = 'the previous client authorities stay in use';
     const read = (): Promise<void> => certificates.#read(file, log);
     certificates.#stop = followFile(file, { read, kept, log });
     return certificates;
@@ -64,7 +64,7 @@ export class ClientCertificates {
     if (String(names) === String(before)) return;
     this.#authorities = authorities;
     this.#judged = new WeakMap();
-    log.info({ file, authorities: names }, 'authorities for clients');
+    log.info({ file, authorities: names }, 'client authorities in use');
   }
 }
 
@@ -77,7 +77,7 @@ async function readAuthorities(file: string): Promise<X509Certificate[]> {
     const why = messageOf(cause);
     throw new CodedError('USAGE', `--client-ca ${file} cannot be read: ${why}`, { cause });
   }
-  throw new CodedError('USAGE', `--client-ca ${file} is no certificate of an authority`, {
+  throw new CodedError('USAGE', `--client-ca ${file} is not the certificate of an authority`, {
     hint: 'ring-builder certs init makes one: certs/authority.pem',
   });
 }

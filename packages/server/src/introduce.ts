@@ -135,7 +135,7 @@ function requireOwn(
 ): void {
   if (said === address) return;
   const wanted = `${dialled} is the replication address of ${address} in the ring`;
-  throw new CodedError('PEER_UNPROVEN', `${wanted}, and the server there says it is ${said}`, {
+  throw new CodedError('PEER_UNPROVEN', `${wanted}, but the server there says it is ${said}`, {
     hint: 'ring-builder set-device RING dN --replication-address IP:PORT|none',
     details: { address, dialled, said },
   });

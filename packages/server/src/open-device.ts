@@ -116,7 +116,7 @@ export async function startFailure(error: unknown, directory: string): Promise<u
     `the disk of ${directory} is full: ${freeBytes} bytes are free, a start needs ${neededBytes}` +
     ` (the log to be replayed has ${logBytes}); nothing is lost`;
   return new CodedError('DISK_FULL', message, {
-    hint: `free so much, then start again; dropped partitions lie in ${dataPaths.trash(directory)}`,
+    hint: `free that much, then start again; dropped partitions are in ${dataPaths.trash(directory)}`,
     details: { directory, freeBytes, neededBytes, logBytes },
     cause: error,
   });

@@ -81,7 +81,7 @@ function requireValue(option: string, value: unknown): void {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.includes('')) throw refusal(`--${option} needs a value`);
   if (values.length > 1 && optionFlags[option]?.array !== true) {
-    throw refusal(`--${option} is given ${values.length} times, wanted once`);
+    throw refusal(`--${option} occurs ${values.length} times, allowed is once`);
   }
 }
 

@@ -49,68 +49,68 @@ const optionsSchema = z.strictObject({
   mountCheck: z
     .boolean()
     .default(false)
-    .describe('refuse a --data that is not a mount point of its own: its disk is not there'),
+    .describe('refuse to start if --data is not a mount point of its own, so its disk is missing'),
   plainV8: z
     .boolean()
     .default(false)
-    .describe('leave the memory of V8 as Node has it; to compare, or to look for a fault'),
+    .describe('use the default V8 memory settings of Node, for comparisons or troubleshooting'),
   listen: addressField
     .default(`127.0.0.1:${defaultPort}`)
-    .describe('address to listen on, as the ring names it'),
+    .describe('address to listen on, as in the ring'),
   advertise: addressField
     .optional()
-    .describe('address as the ring names it, where that is not the one to listen on'),
+    .describe('address in the ring, if it differs from the one to listen on'),
   replicationListen: addressField
     .optional()
     .describe(
-      'second address for messages of other servers: the replication address of the ring, for copies and repair; also where files are given by default',
+      'second address, for other servers: the replication address in the ring, for copies and repair; partition files are sent from it too by default',
     ),
   operatorListen: addressField
     .refine((address) => !wildcard.test(address), 'wanted an address that operators can call')
     .optional()
     .describe(
-      'address of its own for what needs the role operator, which --listen refuses then; with --token-file or --client-ca',
+      'separate address for requests that need the role operator, which --listen then refuses; needs --token-file or --client-ca',
     ),
   allowHost: z
-    .array(z.string().refine(isAllowedHost, 'is no host name, such as sd1.example or .example'))
+    .array(z.string().refine(isAllowedHost, 'is not a host name, such as sd1.example or .example'))
     .max(allowedHostsMax)
     .default([])
-    .describe('name that HTTP clients call this server by, or .DOMAIN; may be repeated'),
+    .describe('name by which HTTP clients may call this server, or .DOMAIN; may be repeated'),
   tls: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'serve TLS alone: a PEM file with a key and its certificates, read again when it is replaced; or own, the certificate of the device itself',
+      'serve only TLS: a PEM file with a key and its certificates, reloaded when it is replaced; or own, the certificate of the device itself',
     ),
   clientCa: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'certificates of an authority (PEM): a client certificate that it signed grants the roles in it, as a token would; who shows neither gets nothing here',
+      'certificates of an authority (PEM): a client certificate that it signed grants the roles in it, as a token does; clients without either are refused',
     ),
   insecureListen: z
     .boolean()
     .default(false)
     .describe(
-      'listen off loopback without --tls, --trust and --token-file: whoever reaches it may do all',
+      'listen beyond loopback without --tls, --trust and --token-file: anyone who connects may do anything',
     ),
-  device: deviceNameSchema.optional().describe('device name, where several share an address'),
+  device: deviceNameSchema.optional().describe('device name, if several devices share an address'),
   rings: z.string().min(1).optional().describe('folder of ring folders, watched for new versions'),
   store: z
     .string()
     .min(1)
     .optional()
-    .describe('etcd[s]://[USER@]HOST:PORT,…: heads of rings, watched for what is published'),
-  storeAccess: storeAccessSchema.default({}).describe('files that open the store'),
+    .describe('etcd[s]://[USER@]HOST:PORT,…: head store, watched for new versions'),
+  storeAccess: storeAccessSchema.default({}).describe('credential files for the head store'),
   ring: z
     .array(z.string().min(1))
     .default([])
     .describe('ring file, watched for changes; may be repeated'),
   redisPort: numberField(z.int().min(1).max(portMax))
     .optional()
-    .describe('port of the Redis protocol, at the IP of --listen; none without it'),
+    .describe('port of the Redis protocol, at the IP of --listen; default: none'),
   redisKeyspace: z
     .string()
     .regex(keyspaceNamePattern, 'wanted the name of a ring')
@@ -123,22 +123,26 @@ const optionsSchema = z.strictObject({
     .array(z.string().min(1))
     .max(16)
     .default([])
-    .describe('trust.json, or the id of a root: only rings signed by its keys; may be repeated'),
+    .describe(
+      'trust.json, or the id of a root: accept only rings signed by its keys; may be repeated',
+    ),
   tokenFile: z
     .string()
     .min(1)
     .optional()
-    .describe('token with the role peer, shown to other servers; who shows none gets nothing here'),
+    .describe(
+      'file with a token of role peer, sent to other servers; callers without a token are refused',
+    ),
   copyRate: sizeField
     .pipe(z.int().min(copyRateMin, `wanted ${copyRateMin / 1024}KiB/s or more`))
     .optional()
     .describe(
-      `rate of partition files, given and taken: 50MB/s, or bytes; ${copyRateMin / 1024}KiB/s or more; no limit without it`,
+      `limit for partition files, sent and received: 50MB/s, or bytes; ${copyRateMin / 1024}KiB/s or more; default: no limit`,
     ),
   copyListen: addressField
     .optional()
     .describe(
-      'address that gives partition files to joiners, who reach its port at the IP that the ring names; default: any free port at the IP of --replication-listen or --listen',
+      'address that sends partition files to joiners, which use its port at the IP in the ring; default: any free port at the IP of --replication-listen or --listen',
     ),
   trashHours: numberField(z.number().min(0).max(trashHoursAllowedMax))
     .default(trashHoursMax)
@@ -146,11 +150,13 @@ const optionsSchema = z.strictObject({
   trashBytes: sizeField
     .pipe(z.int().min(0))
     .optional()
-    .describe(`bytes that they may take, such as 20GB; default: ${trashPercentMax} % of the disk`),
+    .describe(
+      `bytes that dropped partitions may take, such as 20GB; default: ${trashPercentMax} % of the disk`,
+    ),
   logLevel: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'])
     .default('info')
-    .describe('least level of log lines'),
+    .describe('minimum level of log lines'),
 });
 
 export const serverOptionsSchema = optionsSchema

@@ -55,7 +55,7 @@ export class PortSecurity {
     // The server starts anyway: between devices nobody looks at this certificate.
     if (bundle.endsMs <= surroundings.nowMs()) {
       const error = bundleEnded(tls, bundle.endsMs);
-      surroundings.log.error({ error }, 'the certificate has ended: clients refuse this server');
+      surroundings.log.error({ error }, 'the certificate has expired: clients refuse this server');
     }
     const security = new PortSecurity(surroundings, true, bundle.identity);
     security.#follow(tls, bundle);
@@ -98,11 +98,11 @@ export class PortSecurity {
     const { log, nowMs } = this.#around;
     const note = ({ names, endsMs }: TlsBundle): void => {
       this.#shown = { names, ends: new Date(endsMs).toISOString() };
-      log.info({ file, ...this.#shown }, 'certificate shown');
+      log.info({ file, ...this.#shown }, 'certificate in use');
     };
     note(first);
     this.#stop = followFile(file, {
-      kept: 'the certificate before stays shown',
+      kept: 'the previous certificate stays in use',
       log,
       read: async () => {
         const bundle = await readTlsBundle(file);

@@ -57,12 +57,12 @@ test('what is printed can be typed as it stands, with all that was typed before'
   const protection = '--trust rings/trust.json --token-file peer.token';
   expect(hint.split('\n')).toEqual([
     'set it up:',
-    '  ring-builder key generate operator   # unless rings/trust.json is there',
+    '  ring-builder key generate operator   # unless rings/trust.json exists',
     '  ring-builder access grant servers --peer --out peer.token',
     '  ring-builder access grant operator --operator --metrics --out operator.token',
     `  ring-server ${place} --tls own ${rest} ${protection}`,
     '  ring-builder access push   # once a ring names it',
-    'or, where nobody else reaches that network:',
+    'or, if nobody else can reach that network:',
     `  ring-server ${place} --insecure-listen ${rest}`,
   ]);
 });

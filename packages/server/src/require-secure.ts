@@ -40,12 +40,12 @@ export function requireSecure(options: Listening & Partial<ServerOptions>): void
   const commandOf = (added: Partial<ServerOptions>): string =>
     `  ${quoteCommand(['ring-server', ...wordsOf({ ...options, ...added })])}`;
   const reached = doorsOf(options).find((door) => !isLoopback(door));
-  const message = `other machines reach ${reached}; missing: ${lacks.join(', ')}`;
+  const message = `other machines can reach ${reached}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [
       'set it up:',
       ...(trust.length === 0
-        ? ['  ring-builder key generate operator   # unless rings/trust.json is there']
+        ? ['  ring-builder key generate operator   # unless rings/trust.json exists']
         : []),
       ...(isOpen
         ? [
@@ -55,7 +55,7 @@ export function requireSecure(options: Listening & Partial<ServerOptions>): void
         : []),
       commandOf({ tls, trust: roots, tokenFile: shown }),
       ...(isOpen ? ['  ring-builder access push   # once a ring names it'] : []),
-      'or, where nobody else reaches that network:',
+      'or, if nobody else can reach that network:',
       commandOf({ insecureListen: true }),
     ].join('\n'),
     details: { listen, lacks },

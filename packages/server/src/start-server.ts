@@ -237,7 +237,7 @@ async function tidy(
     const bytesMax = trashBytes ?? Math.floor((totalBytes * trashPercentMax) / 100);
     await store.trash.trim({ beforeMs: Date.now() - trashHours * 3_600_000, bytesMax });
   } catch (error) {
-    log.warn({ error }, 'trash not looked through');
+    log.warn({ error }, 'trash could not be checked');
   }
 }
 
@@ -254,7 +254,7 @@ async function followRings(
           {
             adopt,
             onRefusal: (ring, error) => log.warn({ ring, error }, 'published ring refused'),
-            onTrouble: (error) => log.warn({ store, error }, 'the store of heads is away'),
+            onTrouble: (error) => log.warn({ store, error }, 'the head store cannot be reached'),
           },
           { url: store, access },
         );

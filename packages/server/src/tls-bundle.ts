@@ -31,7 +31,7 @@ export async function readTlsBundle(file: string): Promise<TlsBundle> {
   if (first === undefined) throw invalid(file, 'it has no certificate');
   const certificate = parsed(file, () => new X509Certificate(first));
   const fits = parsed(file, () => certificate.checkPrivateKey(createPrivateKey(key)));
-  if (!fits) throw invalid(file, 'its first certificate is of another key');
+  if (!fits) throw invalid(file, 'its first certificate belongs to another key');
   const endsMs = certificate.validToDate.getTime();
   const identity = { key, cert: certificates.join('\n') };
   return { identity, names: certificate.subjectAltName ?? '', endsMs };
@@ -39,9 +39,9 @@ export async function readTlsBundle(file: string): Promise<TlsBundle> {
 
 /** The error for showing a bundle whose certificate has expired. */
 export function bundleEnded(file: string, endsMs: number): CodedError {
-  const ended = `the certificate of ${file} ended on ${new Date(endsMs).toISOString()}`;
+  const ended = `the certificate of ${file} expired on ${new Date(endsMs).toISOString()}`;
   return new CodedError('TLS_BUNDLE_INVALID', ended, {
-    hint: 'ring-builder certs rotate NAME makes the next one: put its bundle in the place of this',
+    hint: 'ring-builder certs rotate NAME creates the next one: replace this bundle with it',
     details: { file },
   });
 }

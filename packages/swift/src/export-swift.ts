@@ -179,13 +179,13 @@ function swiftOfRing(
 type OtherPartitioner = Exclude<Partitioner, { readonly kind: 'md5-shift' }>;
 
 const whyNot: Readonly<Record<OtherPartitioner['kind'], string>> = {
-  'murmur3-mod': 'it has no other hash than MD5',
-  'hash-intervals': 'its partitions are the top bits of MD5, no intervals with own ends',
+  'murmur3-mod': 'it supports only MD5',
+  'hash-intervals': 'its partitions are the top bits of MD5, not intervals with other ends',
   ranges: 'it places keys by their hash, not by their order',
 };
 
 function notOfSwift(ring: string, { kind }: OtherPartitioner): CodedError {
-  const why = `Swift knows md5-shift only: ${whyNot[kind]}`;
+  const why = `Swift supports only md5-shift: ${whyNot[kind]}`;
   const message = `ring ${ring} has partitioner ${kind}, ${why}`;
   return new CodedError('RING_NOT_CONVERTIBLE', message, { details: { ring, partitioner: kind } });
 }

@@ -55,7 +55,7 @@ function importRing(swift: SwiftRing, settings: SwiftImportSettings): ImportedRi
     },
   });
   const message =
-    'a ring file holds no min_part_hours, no overload and no last moves: taken as 0, 0 and long ' +
+    'a ring file has no min_part_hours, overload and last moves: assumed to be 0, 0 and long ' +
     'ago; import the builder file to keep them, or: ring-builder set';
   refuseTwins(swift);
   return {
@@ -134,8 +134,8 @@ function shapeOf(
 /** If min_part_hours exceeds Swift's counter, no partition is ever old enough to move in Swift. */
 function hoursUncounted(minPartHours: number, hours: number): Finding {
   const message =
-    `min_part_hours is ${minPartHours}, and Swift counts ${HOURS_COUNTED_MAX}: it moves nothing ` +
-    `again; here a partition may move after ${hours} hours, or when Swift counts no further`;
+    `min_part_hours is ${minPartHours}, Swift counts to ${HOURS_COUNTED_MAX}: it moves nothing ` +
+    `again; here a partition may move after ${hours} hours, or when Swift stops counting`;
   return { code: 'MIN_PART_HOURS_UNCOUNTED', message, details: { minPartHours, hours } };
 }
 
@@ -146,13 +146,13 @@ function power(nextPartPower: number | null): Pick<SwiftState, 'nextPartPower'> 
 function increasing(state: BuilderState): Finding[] {
   const reason = powerIncrease(state);
   if (reason === null) return [];
-  const message = `${reason}: this ring can be looked at, not changed; ${increaseHint}`;
+  const message = `${reason}: this ring can be read, but not changed; ${increaseHint}`;
   const nextPartPower = state.swift?.nextPartPower;
   return [{ code: 'PART_POWER_INCREASING', message, details: { nextPartPower } }];
 }
 
 function replicasPending({ replicas }: SwiftBuilder, placed: number): Finding {
-  const message = `${replicas} replicas wanted, ${placed} placed: imported with ${placed}`;
+  const message = `${replicas} replicas expected, ${placed} placed: imported with ${placed}`;
   return { code: 'REPLICAS_PENDING', message, details: { wanted: replicas, placed } };
 }
 
@@ -178,9 +178,9 @@ function refuseTwins({
   throw new CodedError(
     'RING_NOT_CONVERTIBLE',
     `${count} times a device holds two replicas of a partition, first device ${first.device} of ` +
-      `partition ${first.partition}; here a device holds a partition once`,
+      `partition ${first.partition}; here a device can hold only one`,
     {
-      hint: 'in Swift take no more replicas than devices with weight, rebalance, import again',
+      hint: 'in Swift, use at most as many replicas as devices with weight, rebalance, and import again',
       details: { twins: count, ...first },
     },
   );

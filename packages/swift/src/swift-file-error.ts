@@ -5,7 +5,7 @@ import type { z } from 'zod';
 
 const SHOWN_MAX = 200;
 const damaged =
-  'damaged, cut short or not from Swift: take the file from a server or a backup again';
+  'the file is damaged, truncated or not from Swift: get it again from a server or a backup';
 
 /** Returns SWIFT_FILE_INVALID: `what` names the place, `found` and `wanted` are both values. */
 export function swiftInvalid(what: string, found: unknown, wanted: unknown): CodedError {
@@ -29,7 +29,7 @@ export function swiftMisshapen(what: string, error: z.ZodError): CodedError {
   return swiftBroken(what, `is wrong: ${fieldComplaint(error)}`);
 }
 
-/** Returns a sentence: `zone is missing`, `part_shift 33: wanted 32 at most`. */
+/** Returns a sentence: `zone is missing`, `part_shift 33: expected at most 32`. */
 export function fieldComplaint(error: z.ZodError): string {
   return firstComplaint(error)
     .replace(/^value:? /, '')
@@ -39,7 +39,7 @@ export function fieldComplaint(error: z.ZodError): string {
 /** Returns SWIFT_FILE_INVALID for an intact file with a value that no ring here can have. */
 export function swiftUnfit(what: string, complaint: string): CodedError {
   return new CodedError('SWIFT_FILE_INVALID', `${what}: ${briefly(complaint)}`, {
-    hint: 'the file is whole, but this cannot be taken over: change it in Swift, import again',
+    hint: 'the file is complete, but this cannot be imported: change it in Swift and import again',
     details: { what, complaint: briefly(complaint) },
   });
 }
@@ -58,7 +58,7 @@ export function swiftTooLarge(what: string, found: number, max: number): CodedEr
 /** Returns PICKLE_REFUSED. A pickle is a program, so only the opcodes of Swift's files run. */
 export function pickleRefused(what: string, at: number): CodedError {
   return new CodedError('PICKLE_REFUSED', `pickle: ${what} at byte ${at}`, {
-    hint: 'no builder or ring of Swift needs this; do not open the file with anything else either',
+    hint: 'no builder or ring file of Swift needs this; do not open the file with other programs either',
     details: { what, at },
   });
 }

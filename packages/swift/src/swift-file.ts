@@ -21,5 +21,5 @@ export function readSwiftFile(file: Uint8Array): SwiftFile {
   }
   if (file.length === 0) throw swiftInvalid('the file', 'empty', 'a gzipped ring or a builder');
   const found = Buffer.from(file.subarray(0, 8)).toString('hex');
-  throw swiftBroken('the file', `is no gzipped ring and no builder: it begins with ${found}`);
+  throw swiftBroken('the file', `is neither a gzipped ring nor a builder: it begins with ${found}`);
 }

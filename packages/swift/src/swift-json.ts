@@ -8,5 +8,7 @@ export function parseSwiftJson(bytes: Uint8Array, what: string): unknown {
   if (bytes.length > foreignDevicesBytesMax) {
     throw swiftTooLarge(`bytes of the ${what}`, bytes.length, foreignDevicesBytesMax);
   }
-  return parseJson(bytes, (error) => swiftBroken(`the ${what}`, `is no JSON: ${messageOf(error)}`));
+  return parseJson(bytes, (error) =>
+    swiftBroken(`the ${what}`, `is not JSON: ${messageOf(error)}`),
+  );
 }

@@ -92,13 +92,16 @@ describe('damage', () => {
 
   test.each([
     ['c05_empty_file', 'the file is empty, expected a gzipped ring or a builder'],
-    ['c07_uncompressed', 'the file is no gzipped ring and no builder: it begins with 52314e47'],
+    [
+      'c07_uncompressed',
+      'the file is neither a gzipped ring nor a builder: it begins with 52314e47',
+    ],
     ['c01b_gzip_cut_in_rows_even', 'the gzip stream is damaged: unexpected end of file'],
     ['c11_header_len_huge', 'length of the header is 4294967295, expected 1490 or less'],
-    ['c13_header_len_minus_10', 'the header is no JSON: Unterminated string'],
-    ['c15_header_is_list', 'the header is wrong: [1,2,3]: wanted an object'],
+    ['c13_header_len_minus_10', 'the header is not JSON: Unterminated string'],
+    ['c15_header_is_list', 'the header is wrong: [1,2,3]: expected an object'],
     ['c16_no_part_shift', 'the header is wrong: part_shift is missing'],
-    ['c29_part_shift_33', 'the header is wrong: part_shift 33: wanted 32 at most'],
+    ['c29_part_shift_33', 'the header is wrong: part_shift 33: expected at most 32'],
     ['c37_dev_without_zone', 'device 2: zone is missing'],
   ])('%s: %s', (name, message) => {
     const read = () => readSwiftFile(swiftFile(`corrupt/${name}.ring.gz`));

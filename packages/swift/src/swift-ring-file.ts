@@ -32,10 +32,14 @@ export function decodeSwiftRing(file: Uint8Array): SwiftRing {
   const format = payload.readUInt16BE(4);
   if (format === 1) return decodeRingV1(payload);
   if (format === 2) return decodeRingV2(file, payload);
-  throw new CodedError('SWIFT_FORMAT_UNKNOWN', `Swift ring of format ${format}, known are 0 to 2`, {
-    hint: 'write the ring in format 1 with the Swift that made it: swift-ring-builder write_ring',
-    details: { format },
-  });
+  throw new CodedError(
+    'SWIFT_FORMAT_UNKNOWN',
+    `Swift ring of format ${format}, supported are 0 to 2`,
+    {
+      hint: 'write the ring in format 1 with the Swift that made it: swift-ring-builder write_ring',
+      details: { format },
+    },
+  );
 }
 
 /**
@@ -68,7 +72,7 @@ export function encodeSwiftRing(ring: SwiftRing, format: SwiftRingFormat): Buffe
   if (deviceIdBytes(ring.devices.length) !== 2) {
     const count = ring.devices.length;
     throw new CodedError('RING_NOT_CONVERTIBLE', `${count} device ids do not fit two bytes`, {
-      hint: 'format 2 has four bytes an id; Swift reads it from 2.36 on',
+      hint: 'format 2 has four bytes per id; Swift reads it since 2.36',
       details: { devices: count, format },
     });
   }

@@ -24,8 +24,8 @@ const data = messageKind({
   answer: z.instanceof(Uint8Array),
 });
 
-const noFrame = { code: 1007, reason: 'no frame of calls and answers' };
-const tooMany = { code: 1008, reason: expect.stringContaining('name no message') as string };
+const noFrame = { code: 1007, reason: 'not a frame of calls and answers' };
+const tooMany = { code: 1008, reason: expect.stringContaining('are unknown') as string };
 
 function answering(answer: Answering, method = 'echo'): Map<string, CallHandler> {
   const request = method === 'echo' ? echo.request : data.request;

@@ -78,7 +78,7 @@ interface WaitingCall {
   readonly cancelTimeout: () => void;
 }
 
-const MISUNDERSTOOD = `more than ${misunderstoodCallsMax} calls name no message or have no form`;
+const MISUNDERSTOOD = `more than ${misunderstoodCallsMax} calls are unknown or malformed`;
 
 export class CallChannel implements Caller {
   readonly #port: ChannelPort;
@@ -140,7 +140,7 @@ export class CallChannel implements Caller {
    */
   receive(bytes: Uint8Array): Closing | null {
     const envelopes = unpackFrame(bytes);
-    if (envelopes === null) return { code: 1007, reason: 'no frame of calls and answers' };
+    if (envelopes === null) return { code: 1007, reason: 'not a frame of calls and answers' };
     const frame: Answered = { calls: 0, bytes: 0 };
     const closing = this.#takeAll(envelopes, frame);
     if (frame.calls > 0) {
@@ -211,7 +211,7 @@ export class CallChannel implements Caller {
     }
     this.#misunderstood += 1;
     if (request?.error !== undefined) throw badMessage(method, request.error);
-    throw new CodedError('USAGE', `no message '${shortened(method)}' here`);
+    throw new CodedError('USAGE', `unknown message '${shortened(method)}'`);
   }
 
   #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
@@ -242,7 +242,7 @@ export class CallChannel implements Caller {
   #checkRoom(outcome: 'rejected' | 'unknown'): void {
     const queued = this.#port.queuedBytes();
     if (queued <= peerQueueBytesMax) return;
-    const message = `${queued} bytes wait for ${this.#port.peer}, ${peerQueueBytesMax} is the most`;
+    const message = `${queued} bytes wait for ${this.#port.peer}; maximum ${peerQueueBytesMax}`;
     throw new CodedError('PEER_BUSY', message, { details: { outcome } });
   }
 
@@ -290,6 +290,6 @@ function toldVersion(body: unknown): number | null {
 function badMessage(what: string, error: z.ZodError): CodedError {
   const issue = error.issues[0];
   const where = issue?.path.join('.') ?? '';
-  const wrong = issue?.message ?? 'not of the right form';
+  const wrong = issue?.message ?? 'has the wrong form';
   return new CodedError('PEER_FAILED', shortened(`${what}: ${where} ${wrong}`));
 }

@@ -98,7 +98,7 @@ test('a message that the peer is too old for is not sent, and the error says why
   await expect(here.channel.call(pageRead, asked, 100)).rejects.toMatchObject({
     code: 'WIRE_VERSION_UNKNOWN',
     message: expect.stringMatching(`older release \\(wire version ${oldestWireVersion}\\)`),
-    hint: expect.stringContaining('start the server there'),
+    hint: expect.stringContaining('upgrade that server'),
   });
   expect(there.frames).toHaveLength(frames);
 });

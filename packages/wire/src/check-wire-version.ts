@@ -12,16 +12,16 @@ export function commonWireVersion(theirs: number, who = 'the other end'): number
   const own = `release ${programVersion} speaks ${wireVersion}`;
   const message = `${who} speaks wire version ${theirs}, ${own}`;
   throw new CodedError('WIRE_VERSION_UNKNOWN', message, {
-    hint: 'run the same release on both; --version tells it',
+    hint: 'run the same release on both; --version shows it',
     details: { theirs, wireVersion, release: programVersion },
   });
 }
 
 /** The error for a message that the other end's wire version, `theirs`, does not have yet. */
 export function notSpoken(method: string, theirs: number, who: string): CodedError {
-  const message = `${who} is of an older release (wire version ${theirs}), without '${method}'`;
+  const message = `${who} runs an older release (wire version ${theirs}), without '${method}'`;
   return new CodedError('WIRE_VERSION_UNKNOWN', message, {
-    hint: 'start the server there with the release that is here, on its data',
+    hint: 'upgrade that server to the release that runs here',
     details: { theirs, wireVersion, release: programVersion },
   });
 }

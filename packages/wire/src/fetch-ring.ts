@@ -49,7 +49,7 @@ export async function fetchRingFor(
   if (bytes > ringFileBytesMax) {
     throw new CodedError(
       'RING_TOO_LARGE',
-      `a ring of ${bytes} bytes, ${ringFileBytesMax} is the most`,
+      `a ring of ${bytes} bytes; the maximum is ${ringFileBytesMax}`,
     );
   }
   const chunks: Uint8Array[] = [];
@@ -71,7 +71,7 @@ function checkChunk({ bytes, isDelta, data }: Chunk, first: Chunk, received: num
   if (isDelta !== first.isDelta || bytes !== first.bytes) {
     throw new CodedError(
       'PEER_FAILED',
-      `a ring of ${first.bytes} bytes became ${bytes} on the way`,
+      `the ring grew or shrank from ${first.bytes} to ${bytes} bytes while it was fetched`,
     );
   }
   const expected = Math.min(transferChunkBytesMax, bytes - received);

@@ -101,6 +101,6 @@ export function packPage(rows: readonly PageRow[]): Uint8Array {
 /** Returns views of `bytes`. Throws PEER_FAILED if they are not whole rows. */
 export function unpackPage(bytes: Uint8Array): PageRow[] {
   const rows = bytes.length === 0 ? [] : unpackWrites(bytes);
-  if (rows === null) throw new CodedError('PEER_FAILED', 'a page does not hold whole records');
+  if (rows === null) throw new CodedError('PEER_FAILED', 'a page has an incomplete record');
   return rows;
 }

@@ -37,7 +37,7 @@ export function packOne(envelope: Envelope): Packed {
   if (bytes.length <= MESSAGE_BYTES_MAX) return { bytes, long: null };
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `a message of ${bytes.length} bytes, ${MESSAGE_BYTES_MAX} is the most`,
+    `a message of ${bytes.length} bytes; the maximum is ${MESSAGE_BYTES_MAX}`,
   );
 }
 

@@ -85,9 +85,9 @@ function sumOf(bytes: Buffer, { keyspace }: CursorUse): number {
 
 function invalid(cursor: string, { keyspace, reverse }: CursorUse): CodedError {
   const direction = reverse ? 'backward' : 'forward';
-  const message = `cursor '${cursor}' is none of a ${direction} scan of keyspace '${keyspace}'`;
+  const message = `cursor '${cursor}' is not from a ${direction} scan of keyspace '${keyspace}'`;
   return new CodedError('CURSOR_INVALID', message, {
-    hint: 'send the cursor of the last answer as it was, or none to begin anew',
+    hint: 'send the cursor of the last answer unchanged, or none to start over',
     details: { cursor, keyspace, reverse },
   });
 }

@@ -33,7 +33,10 @@ export async function openCerts(args: Arguments, { rings }: Context): Promise<Ce
   const folder = args.optionalText('certs') ?? join(rings, '..', 'certs');
   const way = relative(rings, folder);
   if (!way.startsWith('..') && !isAbsolute(way)) {
-    throw usage(`${folder} lies in ${rings}, which is shared`, '--certs DIR outside of it');
+    throw usage(
+      `${folder} is inside ${rings}, which is shared`,
+      'choose a folder outside it with --certs DIR',
+    );
   }
   const bundles = new Map<string, string>();
   const files = (await readdir(folder).catch(onlyMissing)) ?? [];
@@ -50,8 +53,8 @@ export async function openCerts(args: Arguments, { rings }: Context): Promise<Ce
 export async function openAuthority(certs: CertsFolder, context: Context): Promise<Authority> {
   const [cert] = certs.authorities;
   if (cert === undefined) {
-    throw new CodedError('CERTS_UNKNOWN', `${authorityPath(certs.folder)} is not there`, {
-      hint: 'ring-builder certs init makes an authority; --certs DIR names another folder',
+    throw new CodedError('CERTS_UNKNOWN', `${authorityPath(certs.folder)} does not exist`, {
+      hint: 'ring-builder certs init creates an authority; --certs DIR selects another folder',
     });
   }
   const spki = spkiOfCertificate(cert);

@@ -31,7 +31,8 @@ export class Arguments {
   optionalText(name: string): string | undefined {
     const value = this.#values[name];
     if (value === undefined) return undefined;
-    if (Array.isArray(value)) throw usage(`--${name} is given ${value.length} times, wanted once`);
+    if (Array.isArray(value))
+      throw usage(`--${name} was given ${value.length} times, expected once`);
     return shown(value);
   }
 
@@ -45,7 +46,7 @@ export class Arguments {
   chosen<Word extends string>(name: string, words: readonly Word[]): Word {
     const typed = this.text(name);
     const found = words.find((one) => one === typed);
-    if (found === undefined) throw usage(`${typed}: wanted ${words.join(', ')}`);
+    if (found === undefined) throw usage(`${typed}: expected ${words.join(', ')}`);
     return found;
   }
 
@@ -77,7 +78,7 @@ export function parseNumber(value: string, name: NumberName, what = `--${name}`)
     return number;
   }
   const typed = isNumber ? value : JSON.stringify(value);
-  const message = `${what} ${shortened(typed, typedCharactersMax)}: wanted ${describeRange(range)}`;
+  const message = `${what} ${shortened(typed, typedCharactersMax)} must be ${describeRange(range)}`;
   throw new CodedError(isNumber ? 'VALUE_OUT_OF_RANGE' : 'USAGE', message, {
     details: { name: what, value: shortened(value, typedCharactersMax), least, most },
   });

@@ -18,7 +18,7 @@ export async function askPassphrase(
   if (!isNew || first === null) return first;
   const second = await readHidden(terminal, 'once more: ');
   if (first === second) return first;
-  throw usage('the two passphrases differ', 'type the command again; nothing was changed');
+  throw usage('the two passphrases differ', 'nothing was changed; repeat the command');
 }
 
 function readHidden({ input, output }: PassphraseTerminal, prompt: string): Promise<string | null> {

@@ -23,7 +23,10 @@ export function authorName({ given, env, account, uid, host }: AuthorSources): s
   if (named !== undefined && !isName(named)) {
     const what = given === undefined ? 'RINGWRIGHT_AUTHOR' : '--author';
     const wanted = `1 to ${authorCharactersMax} characters on one line`;
-    throw usage(`${what} ${JSON.stringify(named)} is no name: ${wanted}`, '--author alice');
+    throw usage(
+      `${what} ${JSON.stringify(named)} is not a valid name: expected ${wanted}`,
+      '--author alice',
+    );
   }
   const name = named ?? [env['SUDO_USER'], accountOrNothing(account)].find(isName) ?? uidName(uid);
   return name.includes('@') ? name : `${name}@${host}`;

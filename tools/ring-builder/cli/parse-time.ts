@@ -17,7 +17,9 @@ export function parseTime(text: string, nowMs: number, name: string): number {
   if (ago !== null) return nowMs - Number(ago[1]) * (UNITS_MS[ago[2] ?? ''] ?? 0);
   const found = isTime(text) ? Date.parse(inUtc(text)) : Number.NaN;
   if (!Number.isNaN(found)) return found;
-  throw usage(`${name} ${text} is no time; write 2026-11-21, 2026-11-21T08:00Z (UTC), 36h or 7d`);
+  throw usage(
+    `${name} ${text} is not a time; write 2026-11-21, 2026-11-21T08:00Z (UTC), 36h or 7d`,
+  );
 }
 
 export function isTime(text: string): boolean {

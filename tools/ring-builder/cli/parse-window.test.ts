@@ -15,5 +15,5 @@ test.each([
 });
 
 test.each(['', '22', '24-3', '3-25', '5-5', '1-2-3', 'a-b', '-1-3'])('%s is refused', (text) => {
-  expect(() => parseWindow(text)).toThrow(/wanted hours/);
+  expect(() => parseWindow(text)).toThrow(/expected hours/);
 });

@@ -12,7 +12,7 @@ export function parseWindow(text: string): HourWindow {
   const found = /^(\d{1,2})-(\d{1,2})$/.exec(text);
   const [from, until] = [Number(found?.[1]), Number(found?.[2])];
   if (from <= 23 && until <= 24 && from !== until) return { from, until };
-  throw usage(`--window ${JSON.stringify(text)}: wanted hours of the day such as 22-6`);
+  throw usage(`--window ${JSON.stringify(text)}: expected hours of the day such as 22-6`);
 }
 
 /** `hour`: 0 to 23, local time. */

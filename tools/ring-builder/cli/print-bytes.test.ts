@@ -13,7 +13,7 @@ test.each([
 });
 
 test.each(['', '0', '-5MB', 'MB', '5 parsecs', '1e9', '5MB/h', 'NaN'])('%j is no size', (text) => {
-  expect(() => parseBytes(text, '--rate')).toThrow(/is no size/);
+  expect(() => parseBytes(text, '--rate')).toThrow(/is not a size/);
 });
 
 test('bytes and seconds are printed with three digits or so', () => {
@@ -30,6 +30,6 @@ test('times are dates, moments in UTC, or so long ago', () => {
   expect(parseTime('2026-11-21T08:00+02:00', now, '--at')).toBe(Date.UTC(2026, 10, 21, 6));
   expect(parseTime('36h', now, '--at')).toBe(Date.UTC(2026, 10, 20));
   for (const text of ['yesterday', '2026-13-01', '2026-11', '36', '7days', '']) {
-    expect(() => parseTime(text, now, '--at'), text).toThrow(/is no time/);
+    expect(() => parseTime(text, now, '--at'), text).toThrow(/is not a time/);
   }
 });

@@ -6,7 +6,7 @@ import { usage } from './arguments.ts';
 export function parseBytes(text: string, name: string): number {
   const bytes = parseSize(text);
   if (bytes !== null && bytes > 0) return bytes;
-  throw usage(`${name} ${JSON.stringify(text)} is no size; write 50MB/s, 1GiB or 800000`);
+  throw usage(`${name} ${JSON.stringify(text)} is not a size; write 50MB/s, 1GiB or 800000`);
 }
 
 /** Returns `12.3 MB`: decimal units, about three digits. */

@@ -25,6 +25,6 @@ export async function readInput(
 
 function whyOf(error: unknown): string {
   const code = codeOf(error);
-  if (code === 'ENOENT') return 'there is no such file';
-  return code === 'EACCES' ? 'it may not be read by this user' : messageOf(error);
+  if (code === 'ENOENT') return 'no such file';
+  return code === 'EACCES' ? 'this user has no permission to read it' : messageOf(error);
 }

@@ -29,9 +29,13 @@ export async function identityToShow(file: string | undefined): Promise<TlsIdent
   const at = text.indexOf('-----BEGIN CERTIFICATE-----');
   const isWhole = at !== -1 && text.includes('PRIVATE KEY-----');
   if (isWhole) return { key: text, cert: text.slice(at) };
-  throw new CodedError('USAGE', `--client-cert ${file} holds no key with its certificate`, {
-    hint: 'ring-builder certs issue NAME --role operator writes one',
-  });
+  throw new CodedError(
+    'USAGE',
+    `--client-cert ${file} does not contain a key and its certificate`,
+    {
+      hint: 'ring-builder certs issue NAME --role operator creates one',
+    },
+  );
 }
 
 async function readShown(file: string, what: string): Promise<string> {

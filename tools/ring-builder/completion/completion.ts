@@ -4,14 +4,14 @@ import type { Verb } from '../cli/verb.ts';
 import { scripts, shells } from './scripts.ts';
 
 export const verb: Verb = {
-  positionals: { shell: { choices: shells, describe: 'the shell that is to complete' } },
+  positionals: { shell: { choices: shells, describe: 'shell to complete for' } },
   about: `To install it, once (ring-builder must be found in PATH):
   bash: echo 'source <(ring-builder completion bash)' >> ~/.bashrc
   zsh:  echo 'source <(ring-builder completion zsh)' >> ~/.zshrc
   fish: ring-builder completion fish > ~/.config/fish/completions/ring-builder.fish
 From a checkout: export PATH="$PWD/node_modules/.bin:$PATH"`,
   examples: [
-    ['$0 completion bash', 'prints a script; how to install it stands at its top'],
+    ['$0 completion bash', 'print a script; its first lines say how to install it'],
     ['source <($0 completion bash)', 'for this shell only'],
   ],
   run: (args) => {

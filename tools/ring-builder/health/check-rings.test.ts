@@ -26,7 +26,7 @@ test('status tells of the newest push, with how many servers took it', async () 
   );
   await note('2026-11-21T03:00:01.000Z', { accepted: 1, servers: 2 });
   expect(await tool.text('status cities')).toContain(
-    'version 1 was pushed to 1 of 2 servers at 2026-11-21T03:00:01Z; health asks',
+    'version 1 was pushed to 1 of 2 servers at 2026-11-21T03:00:01Z; health shows',
   );
   await note('2026-11-21T03:09:00.000Z', { accepted: 2, servers: 2 });
   expect(await tool.json('status cities')).toMatchObject({
@@ -36,7 +36,7 @@ test('status tells of the newest push, with how many servers took it', async () 
   // Nobody listens there: what was pushed is no word on what is.
   const health = await tool.answer('health');
   expect([health.exit, health.lines.join('\n')]).toEqual([4, expect.stringMatching(/down +127/)]);
-  expect(health.lines[0]).toBe('1 trouble on 2 servers, with 1 of 1 ring');
+  expect(health.lines[0]).toBe('1 problem on 2 servers, with 1 of 1 ring');
   expect(health.json).toMatchObject({ troubles: [{ kind: 'down' }, { kind: 'down' }] });
   const moves = await tool.text('moves cities list');
   expect(moves).toMatch(/^127\.0\.0\.1:1 did not answer: .*\n127\.0\.0\.1:2 did not answer: /m);
@@ -94,7 +94,7 @@ test('a trust.json that cannot be read is a trouble beside those of the servers'
       expect([exit, json], command).toMatchObject([1, { ok: false, troubles }]);
       expect(all, command).toMatch(why);
       expect(all, command).toMatch(/127\.0\.0\.1:1 cannot be reached|it cannot be reached/);
-      expect(all, command).toContain('get trust.json back from git');
+      expect(all, command).toContain('restore trust.json from git');
     }
   }
 });
@@ -127,12 +127,12 @@ test('a head that a revoked key had signed is told, until it is signed again', a
   await tool.json('key revoke ada');
   const { exit, json, lines, next } = await tool.answer('health');
   const sign = 'ring-builder sign cities 1';
-  const why = expect.stringMatching(/^version 1 is signed by no key that counts .0 of 1.; 1 more/);
+  const why = expect.stringMatching(/^version 1 is signed by no trusted key .0 of 1.; 1 more/);
   const unsigned = { ring: 'cities', address: null, kind: 'unsigned', why, command: sign };
   expect({ exit, json, next }).toMatchObject({
     ...{ exit: 1, json: { ok: false, troubles: [unsigned] }, next: sign },
   });
-  expect(lines.at(-1)).toBe(`unsigned: ${sign} adds a signature that counts`);
+  expect(lines.at(-1)).toBe(`unsigned: ${sign} adds a valid signature`);
   const told = await tool.answer('servers cities');
   expect(told.lines).toContainEqual(expect.stringMatching(/^unsigned: version 1 is signed by no/));
   expect(told.next).toBe(sign);
@@ -146,7 +146,7 @@ test('a head that a revoked key had signed is told, until it is signed again', a
 
   there = 1;
   await tool.json('sign cities');
-  expect(await tool.text('list')).toContain('nothing waits');
+  expect(await tool.text('list')).toContain('nothing pending');
   expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
 });
 

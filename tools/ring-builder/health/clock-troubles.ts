@@ -29,8 +29,9 @@ function waitTroubles(ring: string, address: string, answers: Answers): Trouble[
   const waitMs = (answer.stampsAheadMs ?? 0) - clockAheadMsMax;
   if (waitMs <= 0) return [];
   const left = `${Math.ceil(waitMs / 1_000)} s`;
-  const why = `it takes no writes for ${left}: its clock was ahead, and stamps of that time exist`;
-  const hint = 'clock: where it is right now, leave it so; writes go on by themselves, reads go on';
+  const why = `it refuses writes for ${left}: its clock was ahead, and it has stamps of that time`;
+  const hint =
+    'clock: if it is right now, do not change it; writes resume by themselves, reads continue';
   return [{ ring, address, kind: 'clock', why, command: `servers ${ring}`, hint }];
 }
 
@@ -46,7 +47,7 @@ function awayTroubles(ring: string, addresses: readonly string[], answers: Answe
     });
   });
   const names = away.map(({ address }) => address).join(' ');
-  const hint = `clock: set the clock right at ${names}, and let NTP keep it so`;
+  const hint = `clock: correct the clock of ${names}, and keep it correct with NTP`;
   const command = `servers ${ring}`;
   return away.map(({ address, awayMs }): Trouble => {
     return { ring, address, kind: 'clock', why: whyOf(awayMs), command, hint };
@@ -75,5 +76,5 @@ function whyOf(awayMs: number): string {
   const seconds = Math.round(Math.abs(awayMs) / 1_000);
   const way = awayMs > 0 ? 'ahead of' : 'behind';
   const most = clockAheadMsMax / 1_000;
-  return `its clock is ${seconds} s ${way} the others; from ${most} s on it refuses writes`;
+  return `its clock is ${seconds} s ${way} the others; it refuses writes from ${most} s on`;
 }

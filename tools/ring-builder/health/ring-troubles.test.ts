@@ -164,7 +164,7 @@ test('a commit log that was lost', () => {
   const { troubles } = judge(first, undefined, { logLoss: { ms: 0, reason: '7.log is gone' } });
   expect(troubles).toMatchObject([{ kind: 'log lost', address: '127.0.0.1:6201' }]);
   expect(troubles[0]?.why).toBe(
-    '1970-01-01T00:00:00Z: 7.log is gone; it began anew, no record is missing',
+    '1970-01-01T00:00:00Z: 7.log is gone; it started a new log, no record is missing',
   );
   expect(exitOf(troubles)).toBe(1);
 });
@@ -178,12 +178,13 @@ test('a directory that was put back from a backup, until it has met everybody', 
   const peers = [{ address: '127.0.0.1:6299', connected: false }];
   const [waits] = judge(first, undefined, { putBack: true, peers }).troubles;
   expect(waits).toMatchObject({ kind: 'put back', command: 'servers cities' });
-  expect(waits?.why).toMatch(/backup of an earlier day: .*; it waits for 127.0.0.1:6299$/);
+  expect(waits?.why).toMatch(/an older backup: .*; it is waiting for 127.0.0.1:6299$/);
 });
 
 test('a server that was started under another name than the ring has', () => {
   const { troubles } = judge(first, () => ({ device: null }), { startedAs: 'wrong' });
-  const why = 'started as wrong, the ring says sd1: start it with that --device, or rename it';
+  const why =
+    'started as wrong, but the ring calls it sd1: start it with that --device, or rename the device';
   expect(troubles).toMatchObject([{ why, command: 'set-device cities d1 --name wrong' }]);
 });
 
@@ -278,7 +279,7 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
 test('servers that are down: how many partitions have no quorum without them', () => {
   const whys = judge(first, () => away, { isAll: true }).troubles.map(({ why }) => why);
   expect(new Set(whys.map((why) => why.split('; ')[1]))).toEqual(
-    new Set(['4 partitions have no quorum without what is down']),
+    new Set(['4 partitions have no quorum until servers that are down return']),
   );
   expect(judge(first, () => away).troubles[0]?.why).not.toContain('quorum');
 });
@@ -288,7 +289,7 @@ test('of each server that proves another key, its own hint', () => {
   const { troubles } = judge(first, () => unproven, { isAll: true });
   for (const { address, command, hint } of troubles) {
     expect(command).toBe(`set-device cities d${address?.at(-1)} --ask-key`);
-    expect(hint).toContain(`the right server at ${address}?`);
+    expect(hint).toContain(`the right server is at ${address}.`);
   }
   expect(troubles).toHaveLength(4);
 });
@@ -342,13 +343,13 @@ test('a ring without moves never stalls', () => {
 
 test.each<[number, number, string[]]>([
   [15, 31, []],
-  [13, 31, ['trust ends: its root of trust ends on 2026-12-04; it takes no ring from then on']],
+  [13, 31, ['trust ends: its root of trust ends on 2026-12-04; from then on it accepts no ring']],
   [15, 29, ['certificate ends: its certificate for IP Address:127.0.0.1 ends on 2026-12-20']],
   [
     -1,
     0,
     [
-      'trust ends: its root of trust ended on 2026-11-20; it takes no ring from then on',
+      'trust ends: its root of trust ended on 2026-11-20; from then on it accepts no ring',
       'certificate ends: its certificate for IP Address:127.0.0.1 ended on 2026-11-21',
     ],
   ],

@@ -129,7 +129,7 @@ function withQuorums(
   const { underQuorum } = awayHolders(ring, new Set(gone));
   if (underQuorum === 0) return [...troubles];
   const all = counted(underQuorum, 'partition has', 'partitions have');
-  const text = `${all} no quorum without what is down`;
+  const text = `${all} no quorum until servers that are down return`;
   return troubles.map((one) => (isAway(one) ? { ...one, why: `${one.why}; ${text}` } : one));
 }
 
@@ -161,7 +161,10 @@ function moveTroubles(
     return stalled(why, `moves ${keyspace} list`);
   }
   if (stuck !== null) {
-    return stalled('moves wait for records whose holders do not answer', `moves ${keyspace} list`);
+    return stalled(
+      'moves are waiting for records whose holders do not answer',
+      `moves ${keyspace} list`,
+    );
   }
   const open = moves.filter(({ stage }) => stage !== 'paused');
   const isOld = nowMs - committedMs > stalledAfterMs;
@@ -170,7 +173,7 @@ function moveTroubles(
   const told = why === undefined ? '' : `; partition ${why.partition}: ${why.reason}`;
   const since = `${new Date(committedMs).toISOString().slice(0, 19)}Z`;
   return stalled(
-    `${counted(open.length, 'move')}, none copies, no version since ${since}${told}`,
+    `${counted(open.length, 'move')}, none copying, no new version since ${since}${told}`,
     `rollout ${keyspace}`,
   );
 }
@@ -181,9 +184,9 @@ function faultTroubles({ ring: { keyspace }, fault }: JudgedHead): Trouble[] {
   const why = `${file}: ${error.code}: ${error.message}`;
   const [at, where] =
     file === 'trust.json'
-      ? [`verify ${keyspace}`, 'what servers are started with (--trust)']
+      ? [`verify ${keyspace}`, 'the file that servers are started with (--trust)']
       : ['access list', 'trust/access.json in the data directory of a server'];
-  const hint = `unreadable: get ${file} back from git, a copy, or ${where}`;
+  const hint = `unreadable: restore ${file} from git, a copy, or ${where}`;
   return [{ ring: keyspace, address: null, kind: 'unreadable', why, command: at, hint }];
 }
 
@@ -207,11 +210,13 @@ function unsignedTrouble(head: JudgedHead): Trouble | null {
   if (signatures === null || signatures.missing === 0) return null;
   const { signed } = signatures;
   const { command, text } = adviceOnCode(head, signed ? 'BRAKE' : 'SIGNATURES_MISSING');
-  const lack = signed ? signersLine(signatures) : 'not signed, as this folder demands';
+  const lack = signed
+    ? signersLine(signatures)
+    : 'not signed, although this folder has a root of trust';
   return {
     ...{ ring: keyspace, address: null, kind: 'unsigned', command },
     why: `version ${version} is ${lack}`,
-    hint: `unsigned: ${signed ? `ring-builder ${command} adds a signature that counts` : text}`,
+    hint: `unsigned: ${signed ? `ring-builder ${command} adds a valid signature` : text}`,
   };
 }
 
@@ -221,7 +226,7 @@ function unsignedTrouble(head: JudgedHead): Trouble | null {
 function accessTroubles({ ring: { keyspace }, access }: JudgedHead): Trouble[] {
   if (access === null || access.missing === 0) return [];
   const more = counted(access.missing, 'signature');
-  const why = `access document ${access.version} lacks ${more} of keys that count`;
-  const hint = 'unsigned: ring-builder access sign adds a signature, and sends the document';
+  const why = `access document ${access.version} lacks ${more} of trusted keys`;
+  const hint = 'unsigned: ring-builder access sign adds a signature and sends the document';
   return [{ ring: keyspace, address: null, kind: 'unsigned', why, command: 'access sign', hint }];
 }

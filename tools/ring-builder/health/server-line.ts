@@ -56,8 +56,8 @@ export const unsignedText = 'its ring is unsigned: the next version must be sign
 export function versionGap(said: RingStatus, { ring, id }: Head): string {
   const behind = ring.version - said.version;
   if (behind > 0) return `${behind} ${behind === 1 ? 'version' : 'versions'} behind`;
-  if (behind < 0) return `ahead of this repository: version ${said.version}`;
-  return said.id === id ? '' : 'another ring of this version';
+  if (behind < 0) return `ahead of this folder: version ${said.version}`;
+  return said.id === id ? '' : 'another ring with this version';
 }
 
 function whyNot(said: RingStatus, head: Head): string {
@@ -70,15 +70,15 @@ function whyNot(said: RingStatus, head: Head): string {
       ? `FORK: version ${fork.version} is also ${fork.other.slice(0, 12)}`
       : '',
     said.lacksSignature ? unsignedText : '',
-    said.freshness.state === 'expired' ? 'its beacon ran out: it drops nothing' : '',
+    said.freshness.state === 'expired' ? 'its beacon has expired: it drops no files' : '',
     disk?.id === said.id
       ? ''
       : disk === null
-        ? 'its disk names no version'
-        : `its disk names version ${disk.version}`,
+        ? 'there is no version on its disk'
+        : `the version on its disk is ${disk.version}`,
     said.device === null ? 'its own device is not in the ring' : '',
     said.notReady > 0 ? `${counted(said.notReady, 'partition')} not ready` : '',
-    said.draining.length > 0 ? `${counted(said.draining.length, 'partition')} to give up` : '',
+    said.draining.length > 0 ? `${counted(said.draining.length, 'partition')} to drop` : '',
     waiting > 0 ? `${counted(waiting, 'drop')} held back` : '',
     ...said.failing.map(({ step, reason }) => `${step} fails: ${reason}`),
   ]

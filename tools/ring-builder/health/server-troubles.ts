@@ -79,7 +79,7 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
 
 /** Does not advise to remove a server that may be running. */
 const unseenHint =
-  'down: it runs, and this machine does not reach it: look at the network from here';
+  'down: it is running, but this machine cannot reach it: check the network from here';
 
 function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
   const { ring, damaged, held, draining, notReady, freshness } = said;
@@ -93,12 +93,12 @@ function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
   const waiting = held.drops + held.quarantines;
   if (waiting > 0) {
     const reason = draining[0]?.reason ?? '';
-    const all = counted(waiting, 'file waits', 'files wait');
-    const why = `${all} for a word${reason === '' ? '' : `: ${reason}`}`;
+    const all = counted(waiting, 'file needs', 'files need');
+    const why = `${all} confirmation to be dropped${reason === '' ? '' : `: ${reason}`}`;
     found.push(trouble('drops held', why, `trash ${ring} confirm`));
   }
   if (freshness.state === 'expired') {
-    found.push(trouble('no beacon', 'its beacon ran out: it drops nothing', `beacon ${ring}`));
+    found.push(trouble('no beacon', 'its beacon has expired: it drops no files', `beacon ${ring}`));
   }
   return found;
 }
@@ -127,7 +127,7 @@ function versionTroubles(
     found.push(unnamed);
   } else if (disk?.id !== said.id) {
     const why = `its disk has ${disk === null ? 'no version' : `version ${disk.version}`}`;
-    found.push(trouble('inactive', `${why}, which a restart would load`, `push ${ring}`));
+    found.push(trouble('inactive', `${why}, and a restart would load that`, `push ${ring}`));
   }
   if (said.lacksSignature) found.push(lacking('unsigned', unsignedText, 'SIGNATURES_MISSING'));
   return found;
@@ -144,10 +144,10 @@ function unnamedTrouble(
   if (startedAs === null || names.length === 0) {
     return trouble('inactive', 'its own device is not in the ring', `status ${keyspace}`);
   }
-  const why = `started as ${startedAs}, the ring says ${names.join(', ')}`;
+  const why = `started as ${startedAs}, but the ring calls it ${names.join(', ')}`;
   const rename = `set-device ${keyspace} d${devices[0]} --name ${startedAs}`;
   const help = names.length === 1 ? rename : `status ${keyspace}`;
-  return trouble('inactive', `${why}: start it with that --device, or rename it`, help);
+  return trouble('inactive', `${why}: start it with that --device, or rename the device`, help);
 }
 
 function isForked({ ring, isOther, epoch }: JudgedHead, said: RingStatus): boolean {
@@ -184,9 +184,9 @@ function refillLine(said: RingStatus): string {
 function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Trouble[] {
   if (logLoss === null || logLoss === undefined) return [];
   const at = new Date(logLoss.ms).toISOString().slice(0, 19);
-  const why = `${at}Z: ${logLoss.reason}; it began anew, no record is missing`;
+  const why = `${at}Z: ${logLoss.reason}; it started a new log, no record is missing`;
   const hint =
-    'log lost: find out who changed the data directory; a restart of that server ends the alarm';
+    'log lost: find out who changed the data directory; a restart of that server clears the alarm';
   return [{ ...trouble('log lost', why, `reconcile ${ring}`), hint }];
 }
 
@@ -198,9 +198,9 @@ function putBackTroubles({ status, said }: AskedServer, ring: string, trouble: M
   if (status instanceof Error || status.putBack !== true) return [];
   const isComplete = !(said instanceof Error) && said.notReady === 0;
   const missing = status.peers.flatMap((peer) => (peer.connected ? [] : [peer.address]));
-  const waits = isComplete && missing.length > 0 ? `; it waits for ${missing.join(' ')}` : '';
-  const why = `its data is a backup of an earlier day: it refills from the others${waits}`;
-  const hint = 'put back: leave it to refill; for a disk that is lost, an empty directory does too';
+  const waits = isComplete && missing.length > 0 ? `; it is waiting for ${missing.join(' ')}` : '';
+  const why = `its data was restored from an older backup: it is refilling from the others${waits}`;
+  const hint = 'put back: let it refill; for a lost disk, an empty directory is enough';
   return [{ ...trouble('put back', why, `${isComplete ? 'servers' : 'reconcile'} ${ring}`), hint }];
 }
 
@@ -226,7 +226,7 @@ function peerTroubles(
   const names = missing.map(({ address }) => address).join(' ');
   const answer = missing.length === 1 ? 'answers' : 'answer';
   const why = `it has no connection to ${names}, which ${answer} here`;
-  const hint = 'apart: look at the network and the firewalls between those servers';
+  const hint = 'apart: check the network and the firewalls between those servers';
   return [{ ...make('apart', why, `servers ${ring}`), hint }];
 }
 
@@ -254,10 +254,10 @@ function diskTroubles(
   const free = `${printBytes(freeBytes)} free${all}`;
   const reserve = printBytes(diskReserveBytes);
   if (totalBytes !== undefined && totalBytes < diskReserveBytes) {
-    const why = `a disk of ${printBytes(totalBytes)} takes no writes: ${reserve} are to stay free`;
+    const why = `a disk of ${printBytes(totalBytes)} refuses writes: ${reserve} must stay free`;
     if (devices.length === 0) return [trouble('disk full', why, `status ${keyspace}`)];
     const commands = commandsWithout(ring, devices);
-    const hint = `a larger disk, or ${asCommands(commands)}`;
+    const hint = `use a larger disk, or ${asCommands(commands)}`;
     return [{ ...trouble('disk full', why, commands[0]), hint }];
   }
   // With several devices at the address, the owner of the disk is unknown.
@@ -268,6 +268,6 @@ function diskTroubles(
   }
   const why = `${free}; writes are refused below ${reserve}`;
   const [first = lower, ...rest] = commandsForRoom(ring, devices);
-  const hint = `free the disk, or ${asCommands([first, ...rest])}`;
+  const hint = `free space on the disk, or ${asCommands([first, ...rest])}`;
   return [{ ...trouble('disk full', why, first), hint }];
 }

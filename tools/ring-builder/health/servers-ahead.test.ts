@@ -51,11 +51,12 @@ test('settle: refused, with --yes too, before any server is told', async () => {
     const error: unknown = await tool.answer(command).catch((thrown: unknown) => thrown);
     expect(error, command).toMatchObject({
       code: 'RING_OLDER',
-      message: 'the head here is version 1, 1 server has up to version 3: none of them goes back',
+      message:
+        'the head here is version 1, 1 server has up to version 3: servers never go back to a lower version',
       details: { version: 1, ahead: [{ address: `127.0.0.1:${ports[1]}`, version: 3 }] },
     });
     expect(error, command).toMatchObject({
-      hint: expect.stringMatching(/git pull.*2 versions are missing.*until it has a version 3/),
+      hint: expect.stringMatching(/git pull.*2 versions are missing.*until there is a version 3/),
     });
   }
   expect(upgrades()).toBe(0);

@@ -19,7 +19,7 @@ interface Told {
 
 const unsigned = expect.objectContaining({
   ...{ kind: 'unsigned', command: 'ring-builder access sign' },
-  why: 'access document 1 lacks 1 signature of keys that count',
+  why: 'access document 1 lacks 1 signature of trusted keys',
 });
 
 /** A signed ring on two servers, which say of themselves what is in `said`. */
@@ -47,12 +47,12 @@ test('a server that missed the move to security is a trouble, with how to start 
   const { tool, addresses } = await onTwoServers([guarded, exposed]);
   const { exit, lines, json, next } = await tool.answer('health');
   const why =
-    'it runs without --trust: whoever reaches it may read, write and operate; ' +
-    'it runs without --tls, which other servers demand; it runs with --insecure-listen';
+    'it runs without --trust: anyone who can reach it may read, write and operate; ' +
+    'it runs without --tls, which other servers require; it runs with --insecure-listen';
   const trouble = { kind: 'unprotected', address: addresses[1], why };
   expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [trouble] } });
   expect(next).toBe('ring-builder key trust');
-  expect(lines.at(-1)).toMatch(/^unprotected: start that server again .*ring-server --trust/);
+  expect(lines.at(-1)).toMatch(/^unprotected: restart that server .*ring-server --trust/);
   const told = await tool.answer('servers cities');
   expect(told.lines).toContain(`unprotected at ${addresses[1]}: ${why}`);
 });
@@ -90,12 +90,14 @@ test('a server that still counts a revoked key is a trouble, until a push', asyn
   const { tool, said, addresses } = await onTwoServers([guarded, guarded]);
   const bob = await tool.json<{ line: string }>('key generate bob --role ring');
   const added = await tool.answer(['key', 'trust', '--add', bob.line]);
-  expect(added.lines[0]).toContain('is in force in this folder; servers go by the one they have');
+  expect(added.lines[0]).toContain(
+    'is in force in this folder; servers keep using their current root',
+  );
   expect(added.next).toBe('ring-builder push cities');
   await tool.json('key revoke bob');
   said[0] = { ...guarded, trust: [{ cluster: 'default', version: 3 }] };
   const { exit, json, next } = await tool.answer('health');
-  const why = 'it goes by root 1, and this folder has root 3';
+  const why = 'it uses root 1, but this folder has root 3';
   const behind = { kind: 'trust behind', address: addresses[1], why };
   expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [behind] } });
   expect(next).toBe('ring-builder push cities');

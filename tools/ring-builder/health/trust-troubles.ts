@@ -33,10 +33,10 @@ function openTroubles(
   const isGranted = head.access !== null;
   const lacks = [
     ...(trust === null && (isGranted || demands.trust)
-      ? ['it runs without --trust: whoever reaches it may read, write and operate']
+      ? ['it runs without --trust: anyone who can reach it may read, write and operate']
       : []),
     ...(demandsTls === false && demands.tls
-      ? ['it runs without --tls, which other servers demand']
+      ? ['it runs without --tls, which other servers require']
       : []),
     ...(insecure === true && (isGranted || demands.access)
       ? ['it runs with --insecure-listen']
@@ -48,8 +48,8 @@ function openTroubles(
 }
 
 const startHint =
-  'unprotected: start that server again on its data, without --insecure-listen: ' +
-  'ring-server --trust TRUST.JSON --tls FILE --token-file FILE (key trust names TRUST.JSON)';
+  'unprotected: restart that server on its data, without --insecure-listen: ' +
+  'ring-server --trust TRUST.JSON --tls FILE --token-file FILE (key trust shows TRUST.JSON)';
 
 /** Until the server has the newest root, it accepts revoked keys and does not know added ones. */
 function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make): Trouble[] {
@@ -59,20 +59,20 @@ function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make
   );
   const [old] = ours.filter(({ version = root?.version ?? 0 }) => version < (root?.version ?? 0));
   if (old !== undefined && root !== null) {
-    const why = `it goes by root ${old.version}, and this folder has root ${root.version}`;
+    const why = `it uses root ${old.version}, but this folder has root ${root.version}`;
     const command = `push ${ring.keyspace}`;
-    const hint = `trust behind: keys revoked since count there until ring-builder ${command}`;
+    const hint = `trust behind: it accepts keys revoked since, until ring-builder ${command}`;
     return [{ ...make('trust behind', why, command), hint }];
   }
   const [ends] = ours.flatMap(({ expires }) => endingWithin(expires, trustWarnDays, nowMs));
   if (ends === undefined) return [];
-  const why = `its root of trust ${ends}; it takes no ring from then on`;
+  const why = `its root of trust ${ends}; from then on it accepts no ring`;
   if (root === null) {
-    const hint = 'the folder with its trust.json renews a root of trust';
+    const hint = 'renew the root of trust in the folder that has its trust.json';
     return [{ ...make('trust ends', why, 'key list'), hint }];
   }
   const renew = `key trust --days ${trustLifeDaysMax}`;
-  const hint = `ring-builder ${renew} makes the next root, which the next push takes along`;
+  const hint = `ring-builder ${renew} creates the next root; the next push also sends it`;
   return [{ ...make('trust ends', why, renew), hint }];
 }
 

@@ -64,15 +64,15 @@ export async function cancelAnswer(
       changed: true,
     },
     lines: [
-      `${keyspace} version ${version}: ${counted(moves.length, 'move cancelled, its slot stays where it is', 'moves cancelled, their slots stay where they are')}`,
+      `${keyspace} version ${version}: ${counted(moves.length, 'move canceled, its slot stays where it is', 'moves canceled, their slots stay where they are')}`,
       dropped > 0 &&
         counted(
           dropped,
-          'move that a later wave would have made is cancelled too',
-          'moves that later waves would have made are cancelled too',
+          'move of a later wave is canceled too',
+          'moves of later waves are canceled too',
         ),
-      `of the change ${counted(inFlight, 'move is', 'moves are')} in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
-      `what a commit would move now, these perhaps among them: ${context.next(changeCommand(stateOf(head)))}`,
+      `of the change, ${counted(inFlight, 'move is', 'moves are')} in flight and ${left} left for later waves; nothing replaces the canceled moves`,
+      `to see what a commit would move now, perhaps these again: ${context.next(changeCommand(stateOf(head)))}`,
       gone?.text,
     ],
     next: context.next(gone?.command ?? `rollout ${keyspace}`),
@@ -103,9 +103,9 @@ async function silentAdvice(
   const { devices } = stagedState(opened);
   const isLeaving = (id: number): boolean => devices[id]?.state !== 'active';
   const names = silent.map((device) => `d${device}`).join(' ');
-  const back = `${names} does not answer: when it is back, rollout goes on`;
+  const back = `${names} does not answer: when it is back, run rollout again`;
   if (silent.every(isLeaving)) {
-    return { command: changeCommand(opened.state), text: `${back}; it is to leave already` };
+    return { command: changeCommand(opened.state), text: `${back}; its removal is already staged` };
   }
   const { components } = opened.state;
   const changed = { keyspace, moves, components };

@@ -65,7 +65,7 @@ export function parseRate(written: string, name: string): number | null {
   if (written === 'none') return null;
   const rate = parseBytes(written, name);
   if (rate >= copyRateMin) return rate;
-  throw usage(`${name} ${written}: wanted ${copyRateMin / 1024}KiB/s or more`);
+  throw usage(`${name} ${written}: expected at least ${copyRateMin / 1024}KiB/s`);
 }
 
 /** Returns `50.0 MB/s, lent for 28 s`. */
@@ -92,7 +92,7 @@ export function ratesText(rates: ReadonlyMap<string, CopyRate>, servers: number)
 
 /** Returns `held` as a clause; empty if `held` is. */
 export function rateClause(held: string, arePaused: boolean): string {
-  return held === '' ? '' : `${arePaused ? 'when resumed, ' : ''}copies go at ${held}`;
+  return held === '' ? '' : `${arePaused ? 'when resumed, ' : ''}copies are limited to ${held}`;
 }
 
 /** Returns the rates for --json, and which of them are loans. */
@@ -126,7 +126,8 @@ export async function rateAnswer(
 ): Promise<Answer> {
   const { ring, state } = head;
   const [word, ...more] = args;
-  if (more.length > 0) throw usage(`rate ${args.join(' ')}: wanted one, such as 50MB/s, or none`);
+  if (more.length > 0)
+    throw usage(`rate ${args.join(' ')}: expected one rate, such as 50MB/s, or none`);
   const targets = ringTargets(ring, state);
   const rate = word === undefined ? undefined : parseRate(word, 'rate');
   const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate });
@@ -147,9 +148,9 @@ export async function rateAnswer(
       changed: rate !== undefined,
     },
     lines: [
-      `${keyspace}: copies go at ${held === '' ? 'any rate' : held}`,
-      rate === null && held !== '' && 'what is left is their own --copy-rate',
-      ...deaf.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
+      `${keyspace}: copies ${held === '' ? 'have no limit' : `are limited to ${held}`}`,
+      rate === null && held !== '' && 'the remaining limits are their own --copy-rate',
+      ...deaf.map(({ address, reason }) => `${address} was not notified: ${reason}`),
       deaf.length === 0 && unheard > 0 && `${counted(unheard, 'server')} did not answer`,
     ],
     next: context.next(ring.moves.length > 0 ? `rollout ${keyspace}` : `servers ${keyspace}`),

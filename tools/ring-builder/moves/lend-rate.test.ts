@@ -82,6 +82,6 @@ test('an interrupt gives it back; a server that is away is told of twice', async
   for (const work of interrupts) await work();
   expect(await rate()).toEqual(own);
   expect(told).toEqual([
-    expect.stringMatching(/^127.0.0.1:1 [^;]*; it has not heard of the rate, and goes at its own$/),
+    expect.stringMatching(/^127.0.0.1:1 [^;]*; it did not receive the rate, and keeps its own$/),
   ]);
 });

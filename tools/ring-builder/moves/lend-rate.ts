@@ -36,7 +36,7 @@ export async function lendRate(
     for (const { address } of await say(null)) {
       if (!borrowers.has(address)) continue;
       const seconds = copyLoanMs / 1_000;
-      context.tell(`${address} does not answer; it has its own rate back within ${seconds} s`);
+      context.tell(`${address} does not answer; it returns to its own rate within ${seconds} s`);
     }
   };
   // Registered before the first server receives the rate.
@@ -45,7 +45,7 @@ export async function lendRate(
   saying = first;
   for (const { address, reason } of await first) {
     const why = reason.startsWith(address) ? reason : `${address}: ${reason}`;
-    context.tell(`${why}; it has not heard of the rate, and goes at its own`);
+    context.tell(`${why}; it did not receive the rate, and keeps its own`);
   }
   const signal = over.signal;
   const goOn = async (): Promise<void> => {
@@ -77,7 +77,9 @@ export async function rateOfRollout(
   const held = ratesText(await askCopyRates(servers), servers.length);
   if (held !== '') {
     const lift = `ring-builder moves ${ring} rate none`;
-    context.tell(`${ring}: copies go at ${held}; ${lift} leaves each server its own --copy-rate`);
+    context.tell(
+      `${ring}: copies are limited to ${held}; ${lift} returns each server to its own --copy-rate`,
+    );
   }
   return () => Promise.resolve();
 }

@@ -54,11 +54,11 @@ function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
   const { partition, replica, from, to, assignment } = move;
   const row = { partition, replica, assignment, from, to, ...nothingYet };
   if (said === undefined) {
-    const reason = `d${to} is on no server that is known; health tells of another --device`;
+    const reason = `no known server has d${to}; health reports a server with another --device`;
     return { ...row, reason };
   }
   if (move.state === 'PROPOSED' && hasNoRing(said)) {
-    return { ...row, reason: `no rollout has given the ring to d${to} yet` };
+    return { ...row, reason: `no rollout has sent the ring to d${to} yet` };
   }
   if (said instanceof Error) return { ...row, stage: 'failed', reason: said.message };
   const first = said.first.includes(assignment);
@@ -95,8 +95,8 @@ function whyNotBegun(
     const { step, reason, room } = failing;
     return { reason: `${step} fails: ${reason}`, ...(room && { room }) };
   }
-  if (state === 'PROPOSED') return { reason: 'waits for every server to know of it' };
-  return { reason: `d${to} has version ${said.version} and has not begun` };
+  if (state === 'PROPOSED') return { reason: 'waiting until every server knows of it' };
+  return { reason: `d${to} has version ${said.version} and has not started` };
 }
 
 function waitText(isPaused: boolean): string {

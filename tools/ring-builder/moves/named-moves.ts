@@ -18,8 +18,8 @@ export function namedMoves<Move extends SlotMove>(
   args: readonly string[],
 ): readonly Move[] {
   if (args.length === 0) {
-    const hint = `ring-builder moves ${keyspace} list shows them; all means each`;
-    throw usage('which moves? partitions, devices such as d5, or all', hint);
+    const hint = `ring-builder moves ${keyspace} list shows them; all selects every move`;
+    throw usage('no moves named: name partitions, devices such as d5, or all', hint);
   }
   if (args.includes('all')) return moves;
   const { partitions, devices } = namedBy(args);

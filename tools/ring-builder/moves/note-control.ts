@@ -16,5 +16,5 @@ export async function noteControl(
   const note = { ...about, kind: 'moves' } as const;
   const noted = await orCoded(noteVersion({ rings: context.rings, ring }, { version, id }, note));
   if (!(noted instanceof CodedError)) return;
-  context.tell(`warning ${noted.code}: it is done, but not in the log: ${noted.message}`);
+  context.tell(`warning ${noted.code}: it was done, but is missing from the log: ${noted.message}`);
 }

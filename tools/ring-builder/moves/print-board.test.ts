@@ -27,14 +27,14 @@ const joiner = {
     load(11, 3, { bytes: 400_000, bytesTotal: 1_000_000, rows: 0 }),
     load(12, 5, { stage: 'available', bytes: 900_000, bytesTotal: 900_000, rows: 80 }),
     load(13, 7, { stage: 'failed', reason: 'd2 cannot be reached' }),
-    load(14, 8, { stage: 'queued', reason: '4 loads run here, the most at once' }),
+    load(14, 8, { stage: 'queued', reason: '4 loads run here, the maximum' }),
   ],
   ...{ paused: [15], first: [14], surplus: 0, draining: [] },
 } as unknown as RingStatus; // fields that no row is made of are left out
 const holder = {
   ...joiner,
   ...{ device: 2, loads: [], paused: [], first: [], surplus: 1 },
-  draining: [{ partition: 1, reason: 'd4 has not all of partition 1 yet' }],
+  draining: [{ partition: 1, reason: 'd4 lacks part of partition 1' }],
 } as unknown as RingStatus;
 
 const moves = [move(11, 3), move(12, 5), move(13, 7), move(14, 8), move(15, 9)];
@@ -62,7 +62,7 @@ test('what came with writes meanwhile leaves nothing to copy', () => {
 test('a drain that waits says for what, in one line too; one in its turn does not', () => {
   const dropping = rows.filter(({ stage }) => stage === 'dropping');
   expect(printBoardLine(board({ rows: dropping }))).toBe(
-    'cities version 9: joiners copy; 1 dropping; partition 1: d4 has not all of partition 1 yet',
+    'cities version 9: joiners copy; 1 dropping; partition 1: d4 lacks part of partition 1',
   );
   const inTurn = dropping.map((row) => ({ ...row, reason: 'waits for its turn' }));
   expect(printBoardLine(board({ rows: inTurn }))).toBe(
@@ -79,8 +79,8 @@ test('a move that has not begun says why', () => {
   const failing = [{ step: 'accept', reason: '1.2 MB are free, 256 MB are needed' }];
   expect(reasonOf({ failing })).toBe('accept fails: 1.2 MB are free, 256 MB are needed');
   expect(reasonOf({ paused: [11], failing })).toBe('paused by an operator');
-  expect(reasonOf({}, 'PROPOSED')).toBe('waits for every server to know of it');
-  expect(reasonOf({})).toBe('d4 has version 9 and has not begun');
+  expect(reasonOf({}, 'PROPOSED')).toBe('waiting until every server knows of it');
+  expect(reasonOf({})).toBe('d4 has version 9 and has not started');
   expect(reasonOf({ loads: [load(11, 3, { stage: 'queued' })] })).toBe('waits for its turn');
 });
 
@@ -94,8 +94,8 @@ describe('the board', () => {
         "        7  13          d2    d4  failed                               d2 cannot be reached",
         "        3  11          d2    d4  copying         400.0 kB of 1.00 MB",
         "        9  15          d2    d4  paused                               paused by an operator",
-        "        8  14          d2    d4  queued (first)                       4 loads run here, the most at…",
-        "        1  -           d2    -   dropping                             d4 has not all of partition 1…",
+        "        8  14          d2    d4  queued (first)                       4 loads run here, the maximum",
+        "        1  -           d2    -   dropping                             d4 lacks part of partition 1",
         "        5  12          d2    d4  available       900.0 kB",
       ]
     `);
@@ -206,13 +206,13 @@ describe('the display', () => {
     display.show(drawBoard(board({ rows: [], doing: 'too soon' })));
     display.tell('a server is back');
     later(200);
-    display.show(drawBoard(board({ rows: [], doing: 'old holders give up' })));
+    display.show(drawBoard(board({ rows: [], doing: 'old holders drop their files' })));
     display.end();
     const up = '\u001b[1A\u001b[0J';
     const first = 'cities version 9: joiners copy\n';
     expect(written).toEqual([
       ...[first, up, 'a server is back\n', first, up],
-      ...['cities version 9: old holders give up\n', up],
+      ...['cities version 9: old holders drop their files\n', up],
     ]);
   });
 

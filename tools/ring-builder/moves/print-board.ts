@@ -11,7 +11,7 @@ import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
 export interface Board {
   readonly ring: string;
   readonly version: number;
-  /** The rollout's present step: `version 9 goes to the servers`. */
+  /** The rollout's present step: `version 9: sending to the servers`. */
   readonly doing: string;
   readonly rows: readonly MoveRow[];
   readonly rate: MoveRate;

@@ -19,6 +19,6 @@ test('nobody answers: nothing is proven, and that is said', async () => {
   const proven = await provenMoves(context as unknown as Context, ring, ring.moves);
   expect([proven.size, told.length]).toEqual([0, 1]);
   expect(told[0]).toContain(
-    `1 loaded move waits for its receipt: 127.0.0.1:${port} cannot be reached`,
+    `1 loaded move is waiting for its receipt: 127.0.0.1:${port} cannot be reached`,
   );
 });

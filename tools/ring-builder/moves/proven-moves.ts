@@ -30,7 +30,7 @@ export async function provenMoves(
     if (faults.length > 0) throw unproved(ring, loaded, faults);
     const why = away[0] ?? 'the joiners have restarted';
     context.tell(
-      `${ring.keyspace}: ${counted(loaded.length, 'loaded move waits for its receipt', 'loaded moves wait for receipts')}: ${why}`,
+      `${ring.keyspace}: ${counted(loaded.length, 'loaded move is waiting for its receipt', 'loaded moves are waiting for receipts')}: ${why}`,
     );
   }
   return new Map(
@@ -52,12 +52,12 @@ export function unproved(
   faults: readonly string[],
 ): CodedError {
   const [first] = moves;
-  const why = faults[0] ?? 'the joiner has restarted and loads again';
+  const why = faults[0] ?? 'the joiner has restarted and is loading again';
   return new CodedError(
     'RECEIPTS_MISSING',
-    `${counted(moves.length, 'move')} of ${ring.keyspace} loaded, and none has a receipt: ${why}`,
+    `${counted(moves.length, 'move')} of ${ring.keyspace} loaded, but none has a receipt: ${why}`,
     {
-      hint: `ring-builder moves ${ring.keyspace} retry ${first?.partition} loads again; then ring-builder rollout ${ring.keyspace}`,
+      hint: `ring-builder moves ${ring.keyspace} retry ${first?.partition} loads it again; then run ring-builder rollout ${ring.keyspace}`,
       details: { moves: moves.length, faults },
     },
   );
@@ -86,7 +86,7 @@ async function collectReceipts(ring: Ring, moves: readonly Move[]): Promise<Coll
       const move = byAssignment.get(receipt.assignment);
       if (move !== undefined && isOfMove(receipt, move, ring)) {
         receipts.set(move.assignment, { line, receipt });
-      } else faults.push(`${address} gave a receipt of another move`);
+      } else faults.push(`${address} sent a receipt of another move`);
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       faults.push(`${address}: ${error.message}`);

@@ -37,9 +37,9 @@ test('two of three holders are away: start them, or force and know what is lost'
   expect(found?.isForGood).toBe(false);
   expect(found?.command).toBe('moves cities force 1 --reason TEXT');
   expect(found?.text).toBe(
-    'moves wait for complete files of d1 d2: start what is down; where it is gone for good, ' +
-      'ring-builder moves cities force 1 --reason TEXT && ring-builder rollout cities goes on ' +
-      'with what there is, and gives up the writes that only those devices had',
+    'moves need complete files of d1 d2: start what is down; if it is gone for good, ' +
+      'ring-builder moves cities force 1 --reason TEXT && ring-builder rollout cities continues ' +
+      'with the records left and loses the writes that only those devices had',
   );
   expect(advised([1, 2], [1, 2])?.isForGood).toBe(true);
   expect(advised([0, 1, 2])?.command).toBe('moves cities force all --reason TEXT');

@@ -96,9 +96,9 @@ export function stuckAdvice(
         : partitions.join(' ');
   const command = `moves ${keyspace} force ${which} --reason TEXT`;
   const text =
-    `moves wait for complete files of ${deviceNames(away)}: start what is down; where it is gone ` +
-    `for good, ${asCommands([command, `rollout ${keyspace}`])} goes on with what there is, ` +
-    'and gives up the writes that only those devices had';
+    `moves need complete files of ${deviceNames(away)}: start what is down; if it is gone ` +
+    `for good, ${asCommands([command, `rollout ${keyspace}`])} continues with the records left ` +
+    'and loses the writes that only those devices had';
   const isForGood = away.every((id) => removed.includes(id));
   return { command, text, isForGood, next: isForGood ? command : `moves ${keyspace} list` };
 }

@@ -19,10 +19,10 @@ test('moves of the version before are not shown beside those that are finished',
   const watch = watchMoves(context, () => 1);
   await watch.look(headOf(moving), 'joiners copy');
   const after = { ...moving, version: moving.version + 1, moves: [] };
-  watch.show(headOf(after), 'goes to the servers');
+  watch.show(headOf(after), 'sending to the servers');
   expect(lines).toEqual([
     expect.stringMatching(/: joiners copy; 1 failed; 1 finished; partition 2: /),
-    `cities version ${after.version}: goes to the servers; 1 finished`,
+    `cities version ${after.version}: sending to the servers; 1 finished`,
   ]);
 });
 

@@ -87,7 +87,7 @@ function keepBeacon(context: Context): (head: StoredVersion) => Promise<void> {
     const failed = told.filter(({ outcome }) => outcome !== 'accepted');
     if (failed.length === 0) return;
     const names = failed.map(({ address, code }) => `${address} (${code})`).join(', ');
-    context.tell(`${head.ring.keyspace}: no fresh beacon at ${names}`);
+    context.tell(`${head.ring.keyspace}: no fresh beacon on ${names}`);
   };
 }
 

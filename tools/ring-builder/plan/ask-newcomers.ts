@@ -66,8 +66,10 @@ async function statusOf(device: Asked): Promise<Told> {
 }
 
 function unvouched(address: string): CodedError {
-  const message = `${address} asks for a token, and nobody vouches for its key yet: none was shown`;
-  return new CodedError('TOKEN_MISSING', message, { hint: '--ca or --fingerprint vouches for it' });
+  const message = `${address} requires a token, but its key is not trusted yet, so none was sent`;
+  return new CodedError('TOKEN_MISSING', message, {
+    hint: 'use --ca or --fingerprint to trust it',
+  });
 }
 
 function isAway(answer: Told): answer is CodedError {
@@ -84,9 +86,9 @@ function linesOf(statuses: readonly Told[]): Lines {
   return [
     free.length === 0
       ? answered
-      : `${answered}; at least ${printBytes(Math.min(...free))} are free`,
+      : `${answered}; each has at least ${printBytes(Math.min(...free))} free`,
     ...silent.slice(0, NAMED_MAX).map(({ message, hint }) => `${message}${hint && `; ${hint}`}`),
     silent.length > NAMED_MAX && `… and ${silent.length - NAMED_MAX} more`,
-    silent.length > 0 && 'plan asks again',
+    silent.length > 0 && 'plan will ask again',
   ];
 }

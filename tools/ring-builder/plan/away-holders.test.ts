@@ -19,5 +19,5 @@ test('partitions by what is left of them', () => {
 test('the line says who is away and what that means', () => {
   const line = awayLine(ring, [{ address: '10.0.0.2:6200', devices: [1, 2] }]);
   expect(line).toContain('without d1 d2 (10.0.0.2:6200): 4 of 4 partitions');
-  expect(line).toContain('2 have no quorum without it, 2 one other device, 0 no other device');
+  expect(line).toContain('without it, 2 have no quorum, 2 one other device, 0 no other device');
 });

@@ -41,12 +41,12 @@ export function awayText(ring: Ring, { partitions, ...left }: AwayHolders): stri
   if (partitions === 0) return 'no partition has a slot there';
   return (
     `${partitions} of ${liveCountOf(ring.partitioner)} partitions have a slot there; ` +
-    `${underQuorum} have no quorum without it, ${single} one other device, ${none} no other device`
+    `without it, ${underQuorum} have no quorum, ${single} one other device, ${none} no other device`
   );
 }
 
 /** Returns a rollout's line about servers that it goes on without. */
 export function awayLine(ring: Ring, servers: readonly AwayServer[]): string {
   const holders = awayHolders(ring, new Set(servers.flatMap(({ devices }) => devices)));
-  return `${ring.keyspace}: goes on without ${awayNames(servers)}: ${awayText(ring, holders)}`;
+  return `${ring.keyspace}: continuing without ${awayNames(servers)}: ${awayText(ring, holders)}`;
 }

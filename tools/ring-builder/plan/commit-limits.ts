@@ -8,8 +8,8 @@ import type { PlanToCommit } from './commit-plan.ts';
 import { type PlanEffects, partitionsAtRisk } from './print-plan-effects.ts';
 
 export const limitsOption = textOption(
-  'only if the plan keeps to all of: moves<=N and bytes<=SIZE (of all its waves), risk<=N ' +
-    '(partitions that the plan tells as at risk); = means exactly',
+  'commit only within all these limits: moves<=N and bytes<=SIZE (of all waves), risk<=N ' +
+    '(partitions that the plan reports as at risk); = means exactly',
 );
 
 const figureNames = ['moves', 'bytes', 'risk'] as const;

@@ -58,7 +58,7 @@ interface CommittedPlan {
   readonly next: string;
 }
 
-const unsound = 'nothing was committed; this is a bug of the builder, please report it';
+const unsound = 'nothing was committed; this is a bug in the builder, please report it';
 
 /** Returns what the change guard will object to at the commit, or null. Throws TRUST_INVALID. */
 export async function plannedGuard(
@@ -125,7 +125,9 @@ export async function commitPlan(
   const follow = composedAnew(await compositesOf(context.rings, ring), version);
   const inFlight = next.moves.length;
   const back =
-    revert === undefined ? '' : `, ${isReached(plan) ? 'back' : 'as near as can be'} to ${revert}`;
+    revert === undefined
+      ? ''
+      : `, ${isReached(plan) ? 'back' : 'as close as possible'} to ${revert}`;
   return {
     json: {
       ring,
@@ -178,7 +180,7 @@ function howOf(wanted: PlanToCommit, next: Ring): string {
       ? `${counted(moves, 'slot')} moved at once`
       : `${counted(moves, 'move')} proposed`,
     ...(!wanted.direct && before > 0 ? [`${before} in flight from before`] : []),
-    ...(ended > 0 ? [`${counted(ended, 'slot')} given up`] : []),
+    ...(ended > 0 ? [`${counted(ended, 'slot')} dropped`] : []),
   ].join(', ');
 }
 

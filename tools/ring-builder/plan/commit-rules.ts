@@ -21,12 +21,14 @@ const PARTITIONS_SHOWN_MAX = 10;
 export function requireDigest(plan: Plan, typed: string | undefined, head: Head | null): void {
   if (typed === undefined) return;
   if (!/^[0-9a-f]+$/.test(typed) || typed.length < digestCharactersMin) {
-    throw usage(`--plan ${typed} is no digest: ${digestCharactersMin} to 64 of 0-9 and a-f`);
+    throw usage(
+      `--plan ${typed} is not a digest: expected ${digestCharactersMin} to 64 of 0-9 and a-f`,
+    );
   }
   if (plan.digest.startsWith(typed)) return;
   throw new CodedError(
     'PLAN_STALE',
-    `the plan is now ${plan.digest}, not ${typed}: head or staged changes of ${plan.ring} moved`,
+    `the plan is now ${plan.digest}, not ${typed}: the head or the staged changes of ${plan.ring} have changed`,
     {
       hint: `ring-builder plan ${plan.ring}; ring-builder log ${plan.ring} shows what happened`,
       details: { ring: plan.ring, given: typed, found: plan.digest, head },
@@ -47,17 +49,13 @@ export function commitOptions(
 
 /** Options of commit and revert: which plan is meant, and reasons to pass its checks. */
 export const reviewedPlanOptions = {
-  plan: textOption('digest of the plan that was reviewed'),
-  override: textOption(
-    'why a large change is right; it is logged, and stands for a second signature',
-  ),
-  overfill: textOption(
-    'why it is committed although disks lack room for their moves; it is logged',
-  ),
+  plan: textOption('digest of the plan that you reviewed'),
+  override: textOption('reason for a large change; logged, and replaces a second signature'),
+  overfill: textOption('reason to commit although disks lack space for the moves; logged'),
 };
 
 export const replicasAtOnceOption = textOption(
-  'refuse when more replicas of one partition move than this; only removals move two',
+  'refuse the plan if more replicas of one partition move at once; only removals move two',
 );
 
 /** Throws TOO_MANY_AT_ONCE with the partitions of which more than `most` slots move. */
@@ -95,7 +93,7 @@ export function requireProved(
   const shown = found.slice(0, PARTITIONS_SHOWN_MAX).join(' ');
   const message = `partitions ${shown} of ${plan.ring} were forced`;
   throw new CodedError('RECEIPTS_MISSING', `${message}: ${unproved.get(first)}`, {
-    hint: `ring-builder reconcile ${plan.ring} shows what they have lost; then add --unproved REASON`,
+    hint: `ring-builder reconcile ${plan.ring} shows what they lost; then add --unproved REASON`,
     details: { ring: plan.ring, partitions: found },
   });
 }

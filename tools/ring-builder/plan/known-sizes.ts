@@ -137,7 +137,7 @@ export async function requireSizes(ring: Ring, state: BuilderState): Promise<Ask
   const targets = ringTargets(ring, state);
   const known = await askSizes(ring.keyspace, targets);
   if (known.answered > 0) return known;
-  const hint = `ring-builder servers ${ring.keyspace} says why`;
+  const hint = `ring-builder servers ${ring.keyspace} shows why`;
   // The first server's own error says more, such as a missing token.
   for (const { address } of targets.slice(0, 1)) {
     await serverStatus(address).catch((error: unknown) => {
@@ -145,7 +145,7 @@ export async function requireSizes(ring: Ring, state: BuilderState): Promise<Ask
     });
   }
   const who = `none of ${counted(known.asked, 'server')} of ${ring.keyspace}`;
-  const message = `${who} says how large its partitions are`;
+  const message = `${who} reported the sizes of its partitions`;
   throw new CodedError('PEER_UNREACHABLE', message, {
     hint,
     details: { ring: ring.keyspace, asked: known.asked },

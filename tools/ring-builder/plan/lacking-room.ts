@@ -46,21 +46,21 @@ function lackOf(ring: ChangedRing, device: DeviceTraffic): LackingRoom {
   if (diskBytes !== null && diskBytes <= diskReserveBytes) {
     const commands = commandsWithout(ring, [id]);
     const message =
-      `${gets}, and can take no file: its whole disk has ${printBytes(diskBytes)}, ` +
-      `of which ${reserve} stay free`;
-    const remedy = `a larger disk, or ${asCommands(commands)}`;
+      `${gets}, but can take no file: its whole disk has ${printBytes(diskBytes)}, ` +
+      `of which ${reserve} must stay free`;
+    const remedy = `use a larger disk, or ${asCommands(commands)}`;
     return { device, message, command: commands[0], remedy, mayDo: false };
   }
   if (neverFits(device)) {
     const whole = printBytes(diskBytes ?? 0);
-    const message = `${gets}, and its whole disk has ${whole}, of which ${reserve} stay free`;
-    const remedy = `ring-builder ${lower} with a lower weight, or a larger disk`;
+    const message = `${gets}, but its whole disk has ${whole}, of which ${reserve} must stay free`;
+    const remedy = `ring-builder ${lower} with a lower weight, or use a larger disk`;
     return { device, message, command: lower, remedy, mayDo: false };
   }
   const message =
-    `${gets}, and its disk has ${printBytes(freeBytes ?? 0)} free, of which ${reserve} ` +
-    'stay free; files are copied before old ones are dropped';
-  const remedy = `ring-builder ${lower} with a lower weight, or free its disk`;
+    `${gets}, but its disk has ${printBytes(freeBytes ?? 0)} free, of which ${reserve} ` +
+    'must stay free; files are copied before old ones are dropped';
+  const remedy = `ring-builder ${lower} with a lower weight, or free space on its disk`;
   return { device, message, command: lower, remedy, mayDo: true };
 }
 

@@ -55,11 +55,13 @@ export function planAwayLines(head: Ring, found: PlanAway): Lines {
   return [
     `no answer from ${awayNames(servers)}: ${awayText(head, holders)}`,
     slotsFrom > 0 &&
-      `nothing can come from there: ${counted(slotsFrom, 'slot has', 'slots have')} one copy ` +
-        'fewer until a rollout has copied from other holders',
-    slotsTo > 0 && `${counted(slotsTo, 'slot goes', 'slots go')} there: a rollout waits for that`,
+      `no copies come from there: ${counted(slotsFrom, 'slot has', 'slots have')} one copy ` +
+        'less until a rollout has copied from other holders',
+    slotsTo > 0 &&
+      `${counted(slotsTo, 'slot moves', 'slots move')} there: a rollout waits for this`,
     ...stuckLines(head, found),
-    removed.length > 0 && `${awayNames(removed)}: removed, so a rollout waits for no answer`,
+    removed.length > 0 &&
+      `${awayNames(removed)}: removed, so a rollout does not wait for an answer`,
     required.length > 0 && adviceLine(head, required),
   ];
 }
@@ -70,7 +72,7 @@ function stuckLines({ keyspace }: Ring, { stuck, stuckFirst }: PlanAway): string
   const force = `ring-builder moves ${keyspace} force PARTITION --reason TEXT`;
   return [
     `too few other holders of ${counted(stuck, 'partition')} answer ` +
-      `(${stuckFirst.join(' ')}${more}): a rollout waits for them; ${force} gives up what only those away have`,
+      `(${stuckFirst.join(' ')}${more}): a rollout waits for them; ${force} loses the records that only the unreachable ones have`,
   ];
 }
 
@@ -78,6 +80,6 @@ function adviceLine(head: Ring, servers: readonly Target[]): string {
   const gone = servers.flatMap(({ devices }) => devices);
   return (
     `start ${awayNames(servers)} before the rollout, or ring-builder rollout ${head.keyspace} ` +
-    `--skip-down goes on without${withoutForGood({ ring: head }, gone)}`
+    `--skip-down continues without them${withoutForGood({ ring: head }, gone)}`
   );
 }

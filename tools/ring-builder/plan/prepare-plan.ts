@@ -123,7 +123,7 @@ function laterFindings(head: StoredVersion | null): Finding[] {
   const left = head === null ? 0 : moveCount(laterWavesOf(head.extraSections));
   if (head === null || left === 0) return [];
   const which = `${counted(left, 'move')} that version ${head.ring.version} leaves for later waves`;
-  const message = `this plan takes the place of the ${which}`;
+  const message = `this plan replaces the ${which}`;
   return [{ code: 'LATER_WAVES_REPLACED', message, details: { moves: left } }];
 }
 

@@ -34,6 +34,6 @@ export function printMoves(
       { head: 'TO', cell: ({ to }) => name(to) },
     ]),
     hidden > 0 &&
-      `… and ${counted(hidden, 'move')} more: once committed, ring-builder moves RING list --json lists all that are noted`,
+      `… and ${counted(hidden, 'move')} more: after the commit, ring-builder moves RING list --json lists all that the version notes`,
   ];
 }

@@ -144,17 +144,17 @@ export function partitionsAtRisk({
 }
 
 function givenUpLine({ partitions, bytes }: NonNullable<PlanEffects['givenUp']>): string {
-  const size = bytes === null ? 'of a size that nobody told' : `${printBytes(bytes)} a replica`;
-  return `at risk: ${counted(partitions.length, 'partition is', 'partitions are')} given up, ${size}`;
+  const size = bytes === null ? 'of unknown size' : `${printBytes(bytes)} per replica`;
+  return `at risk: ${counted(partitions.length, 'partition is', 'partitions are')} dropped, ${size}`;
 }
 
 function endLines({ before, after, slots, single, fragile }: ReplicaLoss): Lines {
   return [
-    `${counted(slots, 'slot ends', 'slots end')}, which is no move: replicas go from ${before} to ${after}`,
+    `${counted(slots, 'slot ends', 'slots end')} without a move: replicas change from ${before} to ${after}`,
     single > 0 &&
-      `at risk: ${counted(single, 'partition keeps', 'partitions keep')} one replica; a device that fails loses their records`,
+      `at risk: ${counted(single, 'partition keeps', 'partitions keep')} one replica; if its device fails, the records are lost`,
     fragile > single &&
-      `at risk: ${counted(fragile - single, 'partition then needs', 'partitions then need')} every replica for their write quorum`,
+      `at risk: ${counted(fragile - single, 'partition then needs', 'partitions then need')} every replica for a write quorum`,
   ];
 }
 
@@ -188,7 +188,7 @@ function riskLine({ tier, before, while: during, after }: TierRisk): string {
   );
   return (
     `at risk: ${all} write quorum if one ${tier} fails ` +
-    `while it runs (now ${before}, afterwards ${after})`
+    `during the moves (now ${before}, afterwards ${after})`
   );
 }
 
@@ -218,7 +218,7 @@ export function remedyOf(
     case 'MOVES_LEFT':
       return forSwift
         ? 'commit again when Swift has replicated this version'
-        : `rollout ${ring} goes on with them by itself`;
+        : `rollout ${ring} carries them out by itself`;
     case 'PARTITIONS_FROZEN':
       return `set ${ring} --min-part-hours 0 lifts the rule`;
     case 'PARTITIONS_MOVE_TWICE':
@@ -226,12 +226,12 @@ export function remedyOf(
     case 'DISK_TOO_SMALL':
       return typeof known?.['remedy'] === 'string' ? known['remedy'] : null;
     case 'DEVICE_OVER_SHARE':
-      return `balance ${ring} shows all devices; plan ${ring} after this version goes on`;
+      return `balance ${ring} shows all devices; plan ${ring} after this version continues`;
     case 'DEVICES_LIFTED':
-      return `unstage ${ring}, then commit the removal or the new replicas alone, and the rest after it`;
+      return `unstage ${ring}, then commit the removal or the new replicas first, and the rest afterwards`;
     case 'PINS_BREAK_DISPERSION':
     case 'PINS_UNMET':
-      return `unpin ${ring} PARTITION, or pin it otherwise`;
+      return `unpin ${ring} PARTITION, or change the pin`;
     default:
       return null;
   }

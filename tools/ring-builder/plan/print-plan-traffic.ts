@@ -19,7 +19,10 @@ export type ToldTraffic = Traffic & { readonly seconds: number | null };
 /** For moves: the bytes copied between devices. */
 export function printTraffic(traffic: ToldTraffic): string[] {
   const { bytes, busiest, seconds } = traffic;
-  const time = seconds === null ? '--rate 50MB/s tells how long' : `about ${printSeconds(seconds)}`;
+  const time =
+    seconds === null
+      ? 'add --rate 50MB/s to see how long that takes'
+      : `about ${printSeconds(seconds)}`;
   return [
     `${printBytes(bytes)} to copy${guessedText(traffic)}; ` +
       `most on d${busiest?.id}: ${printBytes(busiest?.bytes ?? 0)}; ${time}`,
@@ -40,7 +43,7 @@ export function printFilled(traffic: ToldTraffic): string[] {
   const { bytes, busiest } = traffic;
   return [
     `${printBytes(bytes)} to write${guessedText(traffic)}, each device from its own files: ` +
-      `none crosses the network; most on d${busiest?.id}: ${printBytes(busiest?.bytes ?? 0)}`,
+      `nothing crosses the network; most on d${busiest?.id}: ${printBytes(busiest?.bytes ?? 0)}`,
     ...printTable(fullestOf(traffic), [
       idColumn,
       { head: 'WRITES', cell: ({ bytesIn }) => printBytes(bytesIn) },
@@ -58,7 +61,7 @@ const roomColumns: readonly Column<DeviceTraffic>[] = [
 ];
 
 function guessedText({ guessed }: ToldTraffic): string {
-  return guessed === 0 ? '' : `, ${guessed} of the files of a size nobody told`;
+  return guessed === 0 ? '' : `, with guessed sizes for ${guessed} of the files`;
 }
 
 function fullestOf({ devices }: ToldTraffic): DeviceTraffic[] {
@@ -73,14 +76,14 @@ export function printPlanBytes(bytes: PlanBytes, state: BuilderState): Lines {
   const shown = [...devices].sort((a, b) => b.after - a.after).slice(0, DEVICES_SHOWN_MAX);
   const measured =
     sizes === undefined
-      ? `balance is by counts; ring-builder set ${ring} --balance bytes evens them out`
-      : `by sizes of ${new Date(sizes.measuredHour * MS_PER_HOUR).toISOString().slice(0, 16)}Z`;
+      ? `balance is by counts; ring-builder set ${ring} --balance bytes evens out bytes`
+      : `with sizes of ${new Date(sizes.measuredHour * MS_PER_HOUR).toISOString().slice(0, 16)}Z`;
   return [
     '',
     `fullest device: ${fullest.before.toFixed(2)} x its share of the bytes now, ` +
       `${fullest.after.toFixed(2)} x after all moves (${measured})`,
     guessed !== 0 &&
-      `of ${counted(guessed, 'partition')} nobody told the size: taken as the mean of the others`,
+      `the size of ${counted(guessed, 'partition')} is unknown: assumed to be the mean of the others`,
     ...printTable(shown, [
       { head: 'ID', cell: ({ id }) => `d${id}` },
       { head: 'BYTES NOW', cell: ({ before }) => printBytes(before) },

@@ -57,7 +57,7 @@ export function requireFit(
   const address = formatAddress(device);
   const unfit = (what: string, help: string): CodedError =>
     new CodedError('NEWCOMER_UNFIT', `${device.device} at ${address}: ${what}`, {
-      hint: `${help}; or add --yes when that is known`,
+      hint: `${help}; or add --yes if this is intended`,
       details: { ring, device: device.device, address },
     });
   if (status.wireVersion !== undefined) {
@@ -66,19 +66,22 @@ export function requireFit(
   }
   const name = status.device ?? null;
   if (name !== null && name !== device.device) {
-    throw unfit(`the ring names it ${device.device}, its server was started as ${name}`, rename);
+    throw unfit(
+      `the ring calls it ${device.device}, but its server was started as ${name}`,
+      rename,
+    );
   }
   const clusters = status.trust?.flatMap((root) => root.cluster ?? []) ?? [];
   if (clusters.length > 0 && !clusters.includes(cluster)) {
     const theirs = clusters.join(', ');
-    const what = `${ring} is of cluster ${cluster}, its server trusts cluster ${theirs}`;
+    const what = `${ring} belongs to cluster ${cluster}, but its server trusts cluster ${theirs}`;
     throw unfit(what, 'start it with --trust and the trust.json of this folder');
   }
   if (nowMs === undefined || status.nowMs === undefined) return;
   const seconds = Math.round((status.nowMs - nowMs) / 1_000);
   if (Math.abs(seconds) * 1_000 <= clockAheadMsMax) return;
   const way = seconds > 0 ? 'ahead of' : 'behind';
-  const most = `at most ${clockAheadMsMax / 1_000} may be`;
+  const most = `at most ${clockAheadMsMax / 1_000} s are allowed`;
   const what = `its clock is ${Math.abs(seconds)} s ${way} those of the ring's servers; ${most}`;
-  throw unfit(what, 'set its clock');
+  throw unfit(what, 'correct its clock');
 }

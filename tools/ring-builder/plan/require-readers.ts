@@ -38,8 +38,8 @@ export function requireReaders(prepared: PreparedPlan, sizes: AskedSizes | null)
   const cannot = `an older release, which cannot read such a version (ring format ${format})`;
   throw new CodedError('SERVERS_OLDER', `${servers} ${cannot}: ${addresses.join(', ')}`, {
     hint:
-      'start them again with this release, on their data, and type this again; ' +
-      'with --yes the others go on without them, and requests may fail until then',
+      'restart them with this release, on their data, and repeat this command; ' +
+      'with --yes the others continue without them, and requests may fail until then',
     details: { ring: plan.ring, format, addresses },
   });
 }

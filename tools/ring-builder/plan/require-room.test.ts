@@ -104,7 +104,7 @@ test('a disk that is smaller than what stays free: no reason is asked for', asyn
   const { add, json, text, refusal } = await ringOnOne(() => disk);
   await add('b');
   const plan = await text('plan cities');
-  expect(plan).toMatch(/helps: a larger disk, or ring-builder remove cities d1$/m);
+  expect(plan).toMatch(/remedy: use a larger disk, or ring-builder remove cities d1$/m);
   expect(plan).toMatch(/^Next: ring-builder remove cities d1$/m);
   expect(plan).not.toContain('--overfill');
   expect(await refusal('commit cities -m no')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });

@@ -50,7 +50,7 @@ function guardWarnings(guard: ChangeGuard | null): Finding[] {
 
 function whatItNeeds({ override, secondSignature }: ChangeGuard): string {
   const reason = 'a commit needs --override REASON, which is logged';
-  if (!secondSignature) return override ? reason : 'the root of trust lets nobody commit it';
+  if (!secondSignature) return override ? reason : 'the root of trust does not allow it at all';
   const second = 'a commit waits for a second signature (ring-builder sign)';
   return override ? `${second}, or needs --override REASON, which is logged` : second;
 }
@@ -120,7 +120,7 @@ function printPlan(
       const remedy = remedyOf(warning, { ring, forSwift });
       return [
         `warning ${warning.code}: ${warning.message}`,
-        remedy !== null && `    helps: ${remedy}`,
+        remedy !== null && `    remedy: ${remedy}`,
       ];
     }),
     `digest ${plan.digest}`,
@@ -128,12 +128,12 @@ function printPlan(
 }
 
 function filledText({ moves }: Plan): string {
-  return `${counted(moves.length, 'slot is', 'slots are')} filled where they lie; none moves`;
+  return `${counted(moves.length, 'slot is', 'slots are')} filled in place; none moves`;
 }
 
 function movesText(plan: Plan): string {
   const { parent, moves, movesLeft, later } = plan;
-  if (parent === null) return 'the first version, so nothing has to move';
+  if (parent === null) return 'first version, nothing to move';
   const left = movesLeft === 0 ? '' : `, ${movesLeft} in ${counted(later.length, 'later wave')}`;
   return `${counted(moves.length, 'slot moves', 'slots move')} (${provenFewest(plan)})${left}`;
 }
@@ -142,13 +142,13 @@ function provenFewest(plan: Plan): string {
   const { swapMoves } = plan;
   return swapMoves === 0
     ? fewestOf(plan)
-    : `${fewestOf(plan)}; ${swapMoves} more for even bytes, by --swap-budget`;
+    : `${fewestOf(plan)}; ${swapMoves} more to even out bytes (--swap-budget)`;
 }
 
 function fewestOf({ optimum, moveLowerBound }: Plan): string {
-  if (optimum === null) return `at least ${moveLowerBound} must`;
-  if (optimum.proof === 'bound') return `${moveLowerBound} must, so no plan has fewer`;
-  return `shares demand ${moveLowerBound}, placement ${optimum.moves}: proved the fewest`;
+  if (optimum === null) return `at least ${moveLowerBound} necessary`;
+  if (optimum.proof === 'bound') return `${moveLowerBound} necessary, so no plan has fewer`;
+  return `shares require ${moveLowerBound}, placement ${optimum.moves}: proved to be the fewest`;
 }
 
 function nameOf(state: BuilderState, id: number): string {

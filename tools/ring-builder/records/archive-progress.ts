@@ -43,12 +43,12 @@ export async function readProgress(
   const parsed = progressSchema.safeParse(jsonOrNull(text));
   const found = parsed.success ? parsed.data : null;
   if (found?.ring === ring && found.partition === partition) return found;
-  const what = found === null ? 'nobody knows what' : nameOf(found);
+  const what = found === null ? 'an unknown ring' : nameOf(found);
   throw new CodedError(
     'USAGE',
-    `${folder} holds a part of ${what}, not of ${nameOf({ ring, partition })}`,
+    `${folder} has a part of ${what}, not of ${nameOf({ ring, partition })}`,
     {
-      hint: 'name a new folder, or remove that one',
+      hint: 'name a new folder, or remove this one',
       details: { folder },
     },
   );

@@ -57,7 +57,7 @@ export class RecordFileWriter {
     const writer = new RecordFileWriter(await open(file, 'r+'));
     try {
       const { size } = await writer.#file.stat();
-      if (size < left.bytes) throw invalid(folder, `${size} of ${left.bytes} bytes are there`);
+      if (size < left.bytes) throw invalid(folder, `${size} of ${left.bytes} bytes are present`);
       await writer.#goOn(left);
     } catch (error) {
       await writer[Symbol.asyncDispose]();
@@ -123,7 +123,7 @@ export async function openArchive(folder: string): Promise<ArchiveManifest> {
     throw invalid(folder, 'it has no manifest.json', cause);
   });
   const parsed = manifestSchema.safeParse(jsonOrNull(text));
-  if (!parsed.success) throw invalid(folder, 'its manifest.json is none of format 1 or 2');
+  if (!parsed.success) throw invalid(folder, 'its manifest.json is not of format 1 or 2');
   const hash = createHash('sha256');
   try {
     requireRegular(recordsPath(folder), await stat(recordsPath(folder)));
@@ -149,7 +149,7 @@ export async function* framesOf(folder: string): AsyncGenerator<readonly Archive
       const bytes = Buffer.alloc(length);
       const { bytesRead } = await file.read(bytes, 0, length);
       const rows = bytesRead < length ? null : unpackWrites(bytes);
-      if (rows === null) throw invalid(folder, 'a frame does not hold whole records');
+      if (rows === null) throw invalid(folder, 'a frame does not contain complete records');
       yield rows.map(({ key, value, ms, tie, expiresMs = 0 }) => {
         return { key, value: value ?? new Uint8Array(), ms, tie, expiresMs };
       });
@@ -160,9 +160,13 @@ export async function* framesOf(folder: string): AsyncGenerator<readonly Archive
 }
 
 function invalid(folder: string, why: string, cause?: unknown): CodedError {
-  return new CodedError('ARCHIVE_INVALID', `${folder} is no whole archive of records: ${why}`, {
-    hint: 'ring-builder archive-data RING --to FOLDER makes one; its manifest comes last',
-    details: { folder },
-    cause,
-  });
+  return new CodedError(
+    'ARCHIVE_INVALID',
+    `${folder} is not a complete archive of records: ${why}`,
+    {
+      hint: 'ring-builder archive-data RING --to FOLDER creates one; its manifest is written last',
+      details: { folder },
+      cause,
+    },
+  );
 }

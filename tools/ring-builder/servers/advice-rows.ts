@@ -18,8 +18,8 @@ export const needsToken: ReadonlySet<ErrorCode> = new Set([
 export const olderAccess: Advise = () => ({
   command: 'access list',
   text:
-    'those servers hold a newer access document: work in the folder that made it (git pull), or ' +
-    'take theirs, which lies as trust/access.json in the data directory of each, for the one here',
+    'those servers have a newer access document: work in its folder (git pull), or replace ' +
+    'the one here by theirs, trust/access.json in the data directory of each',
 });
 
 /**
@@ -27,28 +27,28 @@ export const olderAccess: Advise = () => ({
  * they lost it with the disk.
  */
 export const pendingAccess: Advise = ({ ring: { keyspace }, access }) => {
-  const unknown = 'those servers begin anew and know nobody yet';
+  const unknown = 'those servers have no access document yet';
   if (access === null) {
     const text =
-      `${unknown}, and this folder has no access document: ` +
-      'ring-builder access grant NAME --operator --metrics --out FILE makes one; where the ' +
-      'cluster has one, get it back first, as trust/access.json of the data directory of a server';
+      `${unknown}, and neither has this folder: ` +
+      'ring-builder access grant NAME --operator --metrics --out FILE creates one; if the ' +
+      'cluster has one, restore it first from trust/access.json in the data directory of a server';
     return { command: 'access list', text };
   }
   if (access !== undefined && access.missing > 0) {
     const lack = `access document ${access.version} lacks ${counted(access.missing, 'signature')}`;
-    const text = `${unknown}; ${lack}: ring-builder access sign adds one, and sends it`;
+    const text = `${unknown}; ${lack}: ring-builder access sign adds one and sends the document`;
     return { command: 'access sign', text };
   }
-  const text = `${unknown}: a push brings ring and access document`;
+  const text = `${unknown}: a push sends the ring and the access document`;
   return { command: `push ${keyspace}`, text };
 };
 
 export const token: Advise = () => ({
   command: 'access list',
   text:
-    'show a token with the role: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +
-    'ring-builder access list shows who has which, access grant NAME --operator --metrics makes one',
+    'use a token with that role: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +
+    'ring-builder access list shows the tokens, access grant NAME --operator --metrics creates one',
 });
 
 /**
@@ -62,13 +62,13 @@ export function largeVersion(
   address: string,
 ): { readonly command: string; readonly text: string } {
   const sign = `sign ${keyspace} ${version}`;
-  if (address === '') return { command: sign, text: 'somebody with another ring key signs it' };
+  if (address === '') return { command: sign, text: 'another person with a ring key must sign it' };
   const command = `revert ${keyspace} ${version - 1}`;
   const text =
-    'no signature makes it say that it is large: ' +
+    'a signature does not help, because the version does not declare a large change: ' +
     `ring-builder ${command} -m REASON, then rollout; ` +
-    'then the change again, and its commit with --override REASON. Where the root of the server ' +
-    `wants more signatures than the one here (ring-builder key list): ring-builder ${sign}`;
+    'then stage the change again and commit it with --override REASON. If the root of the server ' +
+    `requires more signatures than the one here (ring-builder key list): ring-builder ${sign}`;
   return { command, text };
 }
 
@@ -86,15 +86,15 @@ export function otherKey(
   const owner = all.find((one) => one?.key !== undefined && keyIdOf(one.key) === key);
   if (owner) {
     const place = formatAddress(owner);
-    const disk = `at ${address} is the disk of d${owner.id}`;
+    const disk = `the disk of d${owner.id} is at ${address}`;
     const text = `${disk}: start it at ${place}, as the ring says`;
     return { command: `servers ${keyspace}`, text };
   }
   const who = devices.length === 1 ? `d${devices[0]}` : 'all';
   const command = `set-device ${keyspace} ${who} --ask-key`;
   const text =
-    `is it the right server at ${address}? Where its disk was emptied, its key is new: ` +
-    'stop it, empty the disk, put a kept device-key.pem there and start it; or, without one, ' +
+    `check that the right server is at ${address}. If its disk was emptied, its key is new: ` +
+    'stop it, empty the disk, put a saved device-key.pem there and start it; without one, ' +
     `ring-builder ${command}, commit and push make the new key known`;
   return { command, text };
 }

@@ -56,37 +56,36 @@ const absent: Advise = (situation, plights) => {
   if (gone.length === 0) {
     const typed = plights.map(({ address }) => ` --to ${address}`).join('');
     const command = `push ${keyspace}${typed}`;
-    const way = 'where it runs with --tls, give --ca FILE';
-    return { command, text: `start ${named(plights)}, which the ring does not name; ${way}` };
+    const way = 'if it runs with --tls, add --ca FILE';
+    return { command, text: `start ${named(plights)}, which is not in the ring; ${way}` };
   }
   if (!pushed) {
     const isKeyless = gone.some((id) => ring.devices[id]?.key === undefined);
     const asking = `ring-builder set-device ${keyspace} all --ask-key first`;
-    const keys = isKeyless ? `; where they run with --tls, ${asking}` : '';
+    const keys = isKeyless ? `; if they run with --tls, ${asking}` : '';
     return { command: `push ${keyspace}`, text: `${start}${keys}` };
   }
   const joining = gone.filter((id) => ring.moves.some(({ to }) => to === id));
   // If no server answers at all, the servers are not the cause.
   const isSome = ring.devices.some((device) => device !== null && !gone.includes(device.id));
   if (joining.length > 0 && isSome) {
-    const waits = `${start}, which waits for it: moves go there`;
+    const waits = `${start}, which waits for it because moves go there`;
     return { command: again, text: `${waits}${withoutForGood(situation, joining)}` };
   }
   if (ring.moves.length === 0 && gone.every((id) => removed.includes(id))) {
-    const text = `${named(plights)} was removed, and still has slots: the next version moves them`;
+    const text = `${named(plights)} was removed but still has slots: the next version moves them`;
     return { command: changeCommand({ ring: keyspace, components }), text };
   }
   if (ring.moves.length === 0 && isSome) {
-    const text = `start ${named(plights)}: it takes the newest ring from the others within seconds`;
+    const text = `start ${named(plights)}: it gets the newest ring from the others within seconds`;
     const more = withoutForGood(situation, gone);
     return { command: `servers ${keyspace}`, text: `${text}${more}` };
   }
   if (!isSome) return { command: again, text: start };
   const without = `rollout ${keyspace} --skip-down`;
-  const goOn = `${start}; to go on without: ring-builder ${without}`;
+  const goOn = `${start}; to continue without it: ring-builder ${without}`;
   const from = ring.moves.filter((move) => move.from !== null && gone.includes(move.from)).length;
-  const source =
-    from === 0 ? '' : `, where other holders fill ${counted(from, 'slot')}: nothing comes from it`;
+  const source = from === 0 ? '' : `, and other holders fill ${counted(from, 'slot')} in its place`;
   return {
     command: ring.moves.length > 0 ? without : again,
     text: `${goOn}${source}${withoutForGood(situation, gone)}`,
@@ -100,8 +99,8 @@ const otherProgram: Advise = ({ ring: { keyspace, moves } }, plights) => {
   return {
     command: `${moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`,
     text:
-      `at ${named(plights)} answers no ring-server of this release: stop what listens there and ` +
-      'start the ring-server; or, where the port is wrong, ' +
+      `no ring-server of this release answers at ${named(plights)}: stop what listens there and ` +
+      'start the ring-server; or, if the port is wrong, ' +
       `ring-builder set-device ${keyspace} ${who} --port PORT, then commit`,
   };
 };
@@ -109,8 +108,8 @@ const otherProgram: Advise = ({ ring: { keyspace, moves } }, plights) => {
 /** Advice for a folder whose history is not the valid one. */
 const takeTheirs = (ring: string, address: string) => {
   const command = `restore ${ring} --from ${address} --replace`;
-  const loss = 'with a log that begins anew, and asks for --yes where it takes the place of one';
-  return { command, text: `ring-builder ${command} takes it, ${loss}; the one here is kept aside` };
+  const loss = 'with a new log, and needs --yes to replace an existing log';
+  return { command, text: `ring-builder ${command} takes it over, ${loss}; the one here is kept` };
 };
 
 const fork: Advise = ({ ring: { keyspace, devices } }, plights) => {
@@ -124,21 +123,21 @@ const fork: Advise = ({ ring: { keyspace, devices } }, plights) => {
   return {
     command: isAlone ? theirs.command : settle,
     text:
-      `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows who has which; ` +
-      `where the right one is: ring-builder ${settle}; where the other is, then: ${theirs.text}`,
+      `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows both; ` +
+      `in the folder of the right one, run ring-builder ${settle}; in the other folder, afterwards: ${theirs.text}`,
   };
 };
 
 const lostFork: Advise = ({ ring: { keyspace } }, [{ address }]) => {
   const { command, text } = takeTheirs(keyspace, address);
-  return { command, text: `the fork was settled for the history of the servers: ${text}` };
+  return { command, text: `the fork was settled in favor of the servers: ${text}` };
 };
 
 const older: Advise = ({ ring: { keyspace, version }, head = version }, [{ address }]) => {
   if (head > version) {
     const text =
-      `no server goes back: ring-builder revert ${keyspace} ${version} makes a new version with ` +
-      `the table of ${version}; ring-builder push ${keyspace} gives version ${head}`;
+      `servers never go back: ring-builder revert ${keyspace} ${version} makes a version with ` +
+      `the table of ${version}; ring-builder push ${keyspace} sends version ${head}`;
     return { command: `push ${keyspace}`, text };
   }
   const { command, text } = takeTheirs(keyspace, address);
@@ -146,7 +145,7 @@ const older: Advise = ({ ring: { keyspace, version }, head = version }, [{ addre
     command,
     text:
       'this folder is older than the servers: work in the current one (git pull), ' +
-      `or take what a server has: ${text}`,
+      `or take over what a server has: ${text}`,
   };
 };
 
@@ -157,30 +156,30 @@ const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
   }
   if (signing === 'on') {
     const text =
-      'ring-builder key list shows the root and the keys here: under the root of the server, ' +
-      `ring-builder sign ${keyspace} ${version} adds a signature; under another, ` +
-      'start the server again with ring-server --trust and the trust.json of this folder';
+      'ring-builder key list shows the root and the keys here: if it is the root of the server, ' +
+      `ring-builder sign ${keyspace} ${version} adds a signature; under another root, ` +
+      'restart the server with ring-server --trust and the trust.json of this folder';
     return { command: 'key list', text };
   }
   const text =
-    'the server takes signed rings only, and this folder signs none. Where the root of it ' +
-    'has a trust.json and a ring key, work in that folder, or copy trust.json and key here. ' +
-    `Else ring-builder key generate makes a root, ring-builder ${commit} a signed version, ` +
-    'and ring-server --trust with the new trust.json starts the server again';
+    'the server accepts only signed rings, and this folder has no root. If its root ' +
+    'exists in another folder, work there, or copy its trust.json and a ring key here. ' +
+    `Otherwise ring-builder key generate makes a root, ring-builder ${commit} a signed version, ` +
+    'and the server must be restarted with ring-server --trust and the new trust.json';
   return { command: 'key list', text };
 };
 
 const trust: Advise = () => ({
   command: 'key list',
   text:
-    'ring-builder key list shows the root of this folder: start a server that trusts another ' +
-    'again with ring-server --trust and the trust.json of this folder, or use its folder',
+    'ring-builder key list shows the root of this folder: restart a server that trusts another ' +
+    'with ring-server --trust and the trust.json of this folder, or use its folder',
 });
 
 const noTrust: Advise = ({ ring: { keyspace } }, plights) => ({
   command: 'key trust',
   text:
-    `${named(plights) || 'a server'} trusts no root, and so takes no grants: start it again with ` +
+    `${named(plights) || 'a server'} trusts no root, so it accepts no grants: restart it with ` +
     'ring-server --trust and the trust.json of this folder, or the id of its root, which ' +
     `ring-builder key trust shows; then ring-builder push ${keyspace}`,
 });
@@ -188,8 +187,8 @@ const noTrust: Advise = ({ ring: { keyspace } }, plights) => ({
 const expiredTrust: Advise = ({ ring: { keyspace } }) => {
   const command = `key trust --days ${trustLifeDaysMax}`;
   const text =
-    `the root has expired: ring-builder ${command} makes the next one, ` +
-    `which ring-builder push ${keyspace} takes along`;
+    `the root has expired: ring-builder ${command} creates the next one, ` +
+    `which ring-builder push ${keyspace} also sends`;
   return { command, text };
 };
 
@@ -202,13 +201,13 @@ const unknown: Advise = ({ ring: { keyspace, moves }, taken }) => {
   if (taken !== 'all') {
     const text =
       taken === undefined
-        ? 'those servers were not given this version'
-        : 'this version went out: those servers were not given it, or have it no more';
+        ? 'those servers did not receive this version'
+        : 'this version was pushed, but those servers did not receive it or lost it';
     return { command: moves.length > 0 ? `rollout ${keyspace}` : push, text };
   }
   const text =
-    'those servers had this version and have it no more: is it the right data directory, and is ' +
-    'its disk mounted? Where it was emptied, peers give the ring within seconds, and its files ' +
+    'those servers lost this version: check that the data directory is the right one, and that ' +
+    'its disk is mounted. If it was emptied, peers send the ring within seconds, and its files ' +
     `refill; if they do not: ring-builder ${push}`;
   return { command: `reconcile ${keyspace}`, text };
 };
@@ -223,9 +222,9 @@ const table = new Map<ErrorCode, Advise>([
     ({ ring: { keyspace } }) => ({
       command: `show ${keyspace}`,
       text:
-        'those servers hold another ring of this name: is it the right folder, and are its ' +
-        'addresses right? After a fork where partitions were split or merged, ' +
-        `ring-builder settle ${keyspace} -m REASON names the ways out`,
+        'those servers have another ring of this name: check that the folder and its ' +
+        'addresses are right. After a fork in which partitions were split or merged, ' +
+        `ring-builder settle ${keyspace} -m REASON shows the ways out`,
     }),
   ],
   ['RING_AUDIT_FAILED', says('the version breaks a rule', (ring) => `verify ${ring}`)],
@@ -238,7 +237,7 @@ const table = new Map<ErrorCode, Advise>([
   ['TRUST_UNKNOWN', noTrust],
   ['TRUST_INVALID', trust],
   ['TRUST_EXPIRED', expiredTrust],
-  ['BEACON_EXPIRED', says('a new beacon lets servers drop again', (ring) => `beacon ${ring}`)],
+  ['BEACON_EXPIRED', says('a new beacon allows drops again', (ring) => `beacon ${ring}`)],
   ['ACCESS_PENDING', pendingAccess],
   ['TOKEN_MISSING', token],
   ['TOKEN_REFUSED', token],
@@ -247,7 +246,7 @@ const table = new Map<ErrorCode, Advise>([
   [
     'RING_FORMAT_UNKNOWN',
     says(
-      'those servers run an older program: start them again with this release, on their data',
+      'those servers run an older release: restart them with this one, on their data',
       (ring) => `rollout ${ring}`,
     ),
   ],
@@ -258,7 +257,7 @@ const table = new Map<ErrorCode, Advise>([
   ['PEER_UNREACHABLE', absent],
 ]);
 
-const other = says('the log of those servers says more', (ring) => `push ${ring} --keep-going`);
+const other = says('the log of those servers has details', (ring) => `push ${ring} --keep-going`);
 
 /** Whether waiting cannot help, because a safety rule refused. Clock errors are retryable. */
 export function isFinal(code: ErrorCode): boolean {

@@ -39,7 +39,7 @@ export function lowerWeight({ ring, devices }: Owner): string {
 export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: string): string {
   const { moves } = ring;
   const reserve = printBytes(diskReserveBytes);
-  const free = `free the disk of ${names}, where ${reserve} are to stay free`;
+  const free = `free space on the disk of ${names}, where ${reserve} must stay free`;
   const goOn = `${free}, then ring-builder ${againOf(ring)}`;
   if (devices.every((id) => moves.every(({ to }) => to !== id))) return goOn;
   const commands = [
@@ -47,7 +47,7 @@ export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: st
     ...ownersOf(ring, devices).map((owner) => `commit ${owner.ring} -m 'a disk is full'`),
     ...carriedOut(ring),
   ];
-  return `${goOn}; or do without: ${asCommands(commands)}`;
+  return `${goOn}; or continue without it: ${asCommands(commands)}`;
 }
 
 /** Returns advice on servers that refuse a version for lack of space. `names`: their names. */

@@ -44,8 +44,8 @@ test('devices of a composite ring leave by their components, which it then follo
   // Moves of others go on first: compose takes no ring that has any.
   expect(typed({ ...ring, components }, [1])).toContain('[rollout][cities][--skip-down]');
   const standing = { ring: plain, components };
-  expect(withoutForGood(standing, [2])).toContain('ring-builder replace east d1 NEW, instead');
+  expect(withoutForGood(standing, [2])).toContain('ring-builder replace east d1 NEW instead');
   expect(withoutForGood(standing, [1, 3])).toBe(
-    '; if it will not come back, a new one takes its place: ring-builder replace west OLD NEW',
+    '; if it will not come back, replace it: ring-builder replace west OLD NEW',
   );
 });

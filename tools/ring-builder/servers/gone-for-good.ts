@@ -76,13 +76,13 @@ export function carriedOut({ keyspace, moves, components }: ChangedRing, how = '
 export function ifGoneForGood(changed: ChangedRing, devices: readonly number[]): string {
   return (
     `if it will not come back: ${asCommands(goneForGood(changed, devices))}; ` +
-    `where a new one takes its place: ${replaceText(changed, devices)}, instead of the remove`
+    `to replace it: ${replaceText(changed, devices)} instead of the remove`
   );
 }
 
 /** For when too few other devices are left for a remove. `devices`: at least one. */
 function ifReplaced(changed: ChangedRing, devices: readonly number[]): string {
-  return `if it will not come back, a new one takes its place: ${replaceText(changed, devices)}`;
+  return `if it will not come back, replace it: ${replaceText(changed, devices)}`;
 }
 
 function replaceText(changed: ChangedRing, devices: readonly number[]): string {
@@ -119,7 +119,7 @@ export function withoutForGood(standing: Standing, away: readonly number[]): str
   const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
   // Advice to remove every device would be useless.
   if (gone.length === 0 || others.length === 0) return '';
-  if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
+  if (gone.length > DEVICES_NAMED_MAX) return '; remove those that will not come back';
   const changed = { ...ring, components };
   return `; ${canSpare(standing, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone)}`;
 }

@@ -29,7 +29,7 @@ test('each reason with its partitions, the most first', () => {
   const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6203 cannot be reached');
   const all = [asked(0, full), asked(1, filling), asked(2, filling), asked(3, away)];
   expect(notReadyText(all)).toBe(
-    '7 partitions are not ready yet (6 on 2 servers: they fill from other holders; ' +
+    '7 partitions are not ready yet (6 on 2 servers: refilling from other holders; ' +
       '1 on 127.0.0.1:6200: partition 2 queued: DISK_FULL: 9 MB free; ' +
       '127.0.0.1:6203 cannot be reached)',
   );
@@ -40,8 +40,8 @@ test('what a server fails at is told where no refill says more', () => {
   const text = notReadyText([asked(0, { notReady: 1, failing })]);
   expect(text).toContain('1 on 127.0.0.1:6200: opening files fails: EACCES');
   const new1 = notReadyText([asked(0, { notReady: 1 })]);
-  expect(new1).toBe('1 partition is not ready yet (1 on 127.0.0.1:6200: files are opened)');
+  expect(new1).toBe('1 partition is not ready yet (1 on 127.0.0.1:6200: opening files)');
   // The move of another partition is no reason.
   const load = { ...refill(3, 'paused'), assignment: 7 };
-  expect(notReadyText([asked(0, { notReady: 1, loads: [load] })])).toContain('files are opened');
+  expect(notReadyText([asked(0, { notReady: 1, loads: [load] })])).toContain('opening files');
 });

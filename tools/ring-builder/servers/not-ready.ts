@@ -18,7 +18,7 @@ export function whyNotReady({ loads, failing }: Pick<RingStatus, 'loads' | 'fail
   if (told !== undefined) return `partition ${told.partition} ${told.stage}: ${told.reason}`;
   const [broken] = failing;
   if (broken !== undefined) return `${broken.step} fails: ${broken.reason}`;
-  return refills.length === 0 ? '' : 'they fill from other holders';
+  return refills.length === 0 ? '' : 'refilling from other holders';
 }
 
 /** Returns an empty text if all partitions are ready. */
@@ -28,7 +28,7 @@ export function notReadyText(servers: readonly AskedReady[]): string {
   for (const { address, said } of servers) {
     const isAway = said instanceof Error;
     if (!isAway && said.notReady === 0) continue;
-    const why = isAway ? said.message : whyNotReady(said) || 'files are opened';
+    const why = isAway ? said.message : whyNotReady(said) || 'opening files';
     const group = groups.get(why) ?? { partitions: 0, servers: [] };
     groups.set(why, group);
     group.servers.push(address);

@@ -68,7 +68,8 @@ async function workAt<Result>(
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
   const held = kept.getStore();
-  if (held?.links === null) throw new CodedError('PEER_UNREACHABLE', `${listen} is not asked more`);
+  if (held?.links === null)
+    throw new CodedError('PEER_UNREACHABLE', `${listen} is not contacted again`);
   const open = held?.links.get(listen);
   if (open?.connected) return work(await open.connect());
   const proof = await proofOf(address);

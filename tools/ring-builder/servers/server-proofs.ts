@@ -56,7 +56,8 @@ export async function withProofs(
       .filter((one) => insecure.get(one) === true)
       .sort()
       .join(', ');
-    if (servers) tell(`unprotected (--insecure-listen): whoever reaches ${servers} may do all`);
+    if (servers)
+      tell(`unprotected (--insecure-listen): anyone who can reach ${servers} may do everything`);
   }
 }
 
@@ -89,8 +90,8 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
     throw new CodedError('USAGE', `--ca ${ca} cannot be read`, { cause });
   });
   if (!certificateMark.test(text)) {
-    throw new CodedError('USAGE', `--ca ${ca} has no certificate in it`, {
-      hint: 'the certificate of the authority of servers, PEM: certs/authority.pem of certs init',
+    throw new CodedError('USAGE', `--ca ${ca} contains no certificate`, {
+      hint: 'use the CA certificate of the servers, in PEM: certs/authority.pem from certs init',
     });
   }
   return { by: 'authority', ca: text };

@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { serverStatus } from './server-status.ts';
 
 test.each([
-  [404, '', /^something else than a ring-server answers at 127.0.0.1:\d+ \(HTTP 404\)$/],
+  [404, '', /^a program other than ring-server answers at 127.0.0.1:\d+ \(HTTP 404\)$/],
   [502, '<html>', /\(HTTP 502\)$/],
   [500, '[]', /\(HTTP 500\)$/],
-  [200, '{}', /in a form unknown here$/],
+  [200, '{}', /in an unknown form$/],
   [503, '{"code":"STORE_FAILED","message":"no disk"}', /^no disk$/],
 ])('HTTP %i with %j is told with the address', async (status, body, message) => {
   const server = createServer((_, response) => response.writeHead(status).end(body));

@@ -181,8 +181,8 @@ export async function serverStatus(
     return { ...parsed.data, clock: { aheadMs: nowMs - askedMs - slackMs, slackMs } };
   }
   if (answer.status !== 200) throw otherProgram(address, { answer: `HTTP ${answer.status}` });
-  throw new CodedError('PEER_FAILED', `${address} answered /v1/status in a form unknown here`, {
-    hint: 'is a ring-server there, and none of another release?',
+  throw new CodedError('PEER_FAILED', `${address} answered /v1/status in an unknown form`, {
+    hint: 'check that a ring-server of this release runs there',
     details: { address },
   });
 }

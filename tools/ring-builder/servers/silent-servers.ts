@@ -34,7 +34,7 @@ export function silentLines(servers: readonly SilentServer[], role: string): Lin
     }),
     isRefused &&
       `this needs a token with ${role}: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ` +
-        'ring-builder access list shows who has which',
+        'ring-builder access list shows the tokens',
   ];
 }
 

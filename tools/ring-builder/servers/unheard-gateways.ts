@@ -39,7 +39,7 @@ export function gatewayGrant(ring: string): string {
 export function unheardLine(addresses: readonly string[], ring: string): string {
   const [who, it] = addresses.length === 1 ? ['has', 'it'] : ['have', 'them'];
   return (
-    `${addresses.join(' ')} ${who} ${ring} and cannot answer for it: its devices take nothing of ` +
-    `${it}; ring-builder ${gatewayGrant(ring)}, and ring-server --token-file FILE, change that`
+    `${addresses.join(' ')} ${who} ${ring} but cannot serve it: its devices reject requests of ` +
+    `${it}; ring-builder ${gatewayGrant(ring)} and ring-server --token-file FILE fix that`
   );
 }

@@ -113,7 +113,7 @@ async function clusterOfRings(rings: string): Promise<string> {
   if (clusters.size <= 1) return [...clusters][0] ?? 'default';
   const message = `${rings} has rings of the clusters ${[...clusters].join(', ')}`;
   throw new CodedError('USAGE', message, {
-    hint: 'one folder for each cluster, since keys are those of a cluster; or --cluster NAME',
+    hint: 'use one folder for each cluster, because keys belong to a cluster; or add --cluster NAME',
   });
 }
 
@@ -121,5 +121,8 @@ async function clusterOfRings(rings: string): Promise<string> {
 export function requireElsewhere({ keys, rings }: Context): void {
   const way = relative(rings, keys.folder);
   if (way.startsWith('..') || isAbsolute(way)) return;
-  throw usage(`${keys.folder} lies in ${rings}, which is shared`, '--key-folder DIR outside of it');
+  throw usage(
+    `${keys.folder} is inside ${rings}, which is shared`,
+    'choose a folder outside it with --key-folder DIR',
+  );
 }

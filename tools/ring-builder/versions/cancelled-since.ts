@@ -22,7 +22,7 @@ export function cancelledFindings(plan: Plan, entries: readonly LogEntry[]): Fin
   );
   if (again.length === 0) return [];
   const which = printPartitions(again);
-  const message = `moves of ${which} were cancelled, and a commit takes them up again`;
+  const message = `moves of ${which} were canceled, and a commit would start them again`;
   return [{ code: 'CANCELLED_BEFORE', message, details: { partitions: again } }];
 }
 

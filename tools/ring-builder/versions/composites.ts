@@ -76,5 +76,5 @@ function sharedLine(state: BuilderState, owner: Component, device: BuilderDevice
     `ring-builder rollout ${state.ring}`,
   ];
   const is = `${placeOf(device)} is ${own} of ${owner.ring}`;
-  return `${is}, and ${state.ring} takes it from one ring: before the commit, ${first.join(' && ')}`;
+  return `${is}, but ${state.ring} can use it from only one ring: before the commit, run ${first.join(' && ')}`;
 }

@@ -22,8 +22,8 @@ test('names, addresses and what is not one device', async () => {
   }
   await expect(tool.answer('remove kv sda')).rejects.toMatchObject({
     code: 'DEVICE_UNKNOWN',
-    message: 'sda may be any of 2 devices of ring kv',
-    hint: 'name one: d0 r1z1-10.0.0.1:6200/sda, d1 r1z2-10.0.0.2:6200/sda; name=sda means all',
+    message: 'sda matches 2 devices of ring kv',
+    hint: 'name one: d0 r1z1-10.0.0.1:6200/sda, d1 r1z2-10.0.0.2:6200/sda; name=sda selects all',
   });
   for (const name of ['sd3', '10.0.0.9', 'd9', '10.0.0.1:6201/sda']) {
     await expect(tool.answer(`remove kv ${name}`)).rejects.toMatchObject({

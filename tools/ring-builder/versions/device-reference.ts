@@ -33,12 +33,12 @@ export function deviceIdOf(state: BuilderState, reference: string): number {
   const given = shortened(reference, typedCharactersMax);
   const message =
     found.length > 0
-      ? `${given} may be any of ${found.length} devices of ring ${ring}`
+      ? `${given} matches ${found.length} devices of ring ${ring}`
       : `ring ${ring} has no device ${given}`;
   throw new CodedError('DEVICE_UNKNOWN', message, {
     hint:
       found.length > 0
-        ? `name one: ${shown}${more}; ${found[0]?.device === reference ? 'name=' : '@'}${reference} means all`
+        ? `name one: ${shown}${more}; ${found[0]?.device === reference ? 'name=' : '@'}${reference} selects all`
         : there.length === 0
           ? `ring-builder add ${ring} r1z1-10.0.0.1:6200/sdb 100; it has no devices yet`
           : `ring-builder status ${ring} lists them; there are ${shown}${more}`,
@@ -61,7 +61,7 @@ function idsOf(state: BuilderState, word: string): number[] {
   const found = selectedDevices(state, selects);
   if (found.length > 0) return found.map(({ id }) => id);
   const { ring } = state;
-  throw new CodedError('DEVICE_UNKNOWN', `ring ${ring} has no device that is ${word}`, {
+  throw new CodedError('DEVICE_UNKNOWN', `ring ${ring} has no device that matches ${word}`, {
     hint: `ring-builder search ${ring} all lists them`,
     details: { ring, selector: word },
   });

@@ -53,7 +53,7 @@ test('names of devices are no selectors, and what cannot be read is refused', ()
     expect(selectorOf(word), word).toBeNull();
   }
   for (const word of ['weight<x', 'weight<', 'r1,sda', 'name<sda', 'zone=,r1', 'r1,,z2']) {
-    expect(() => selectorOf(word), word).toThrow('is no term of a selector');
+    expect(() => selectorOf(word), word).toThrow('is not a term of a selector');
   }
 });
 

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
 
 export const selectorForm =
-  'terms, all of which hold, with commas between: r1, z2, r1z2, d7, @10.0.0.1, @10.0.0.1:6200, ' +
+  'terms, with commas between, that must all match: r1, z2, r1z2, d7, @10.0.0.1, @10.0.0.1:6200, ' +
   ':6200, /sdb, name=sdb, meta=TEXT (contained), weight<5 (also <=, >, >=, =, !=), ' +
   'state=removed, hold=maintenance, all';
 
@@ -88,7 +88,7 @@ function comparison(term: string, word: string): Test | null {
 function unreadable(word: string, term: string): CodedError {
   return new CodedError(
     'DEVICE_INVALID',
-    `${JSON.stringify(term)} in ${JSON.stringify(word)} is no term of a selector`,
+    `${JSON.stringify(term)} in ${JSON.stringify(word)} is not a term of a selector`,
     { hint: selectorForm, details: { selector: word, term } },
   );
 }

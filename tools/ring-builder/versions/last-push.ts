@@ -49,5 +49,5 @@ export function pushLine(push: LastPush | null): string {
   if (by === 'restore') return `version ${version} was restored at ${at}; servers may have it`;
   const whom =
     accepted === null || servers === null ? '' : ` to ${accepted} of ${counted(servers, 'server')}`;
-  return `version ${version} was pushed${whom} at ${at}; health asks what they have now`;
+  return `version ${version} was pushed${whom} at ${at}; health shows what they have now`;
 }

@@ -69,7 +69,7 @@ export function newerLines(context: Pick<Context, 'next'>, { newer, follow }: Ne
   const lines = newer.map(
     (one) => `${newerText(one)}; this ring has version ${one.composed} of it`,
   );
-  return follow === null ? lines : [...lines, `what follows it: ${context.next(follow)}`];
+  return follow === null ? lines : [...lines, `to follow it: ${context.next(follow)}`];
 }
 
 /** Returns `component photos-east has version 3`, and moves in flight. */

@@ -41,7 +41,7 @@ export async function requireOwnLine(
   const theirs = status instanceof Error ? null : (status.epoch ?? null);
   if (isHigherEpoch(signing?.epoch ?? null, theirs)) return;
   const message = `it has version ${there.version} of ${keyspace} as ${there.id.slice(0, 12)}`;
-  throw new CodedError('RING_FORK', `${message}, which is another one here`, {
+  throw new CodedError('RING_FORK', `${message}, which is a different one here`, {
     details: { ring: keyspace, version: there.version, theirs: there.id },
   });
 }

@@ -10,5 +10,5 @@ export function pinLines(
   const [first] = pins;
   if (first === undefined) return [];
   const named = printPartitions(pins.map(({ partition }) => partition));
-  return [`pinned: ${named}; ${unpin(first.partition)} frees one, why tells of its pin`];
+  return [`pinned: ${named}; ${unpin(first.partition)} removes one; why explains its pin`];
 }

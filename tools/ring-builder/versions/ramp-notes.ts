@@ -18,11 +18,11 @@ export function rampNotes({ before, after }: Around): string[] {
 
 function noteOf(was: BuilderDevice | null, is: BuilderDevice): string | null {
   if (is.state === 'active' && isRampHeld(is)) {
-    return `no step of the ramp of d${is.id} is taken until its maintenance is off`;
+    return `the ramp of d${is.id} takes no step until its maintenance ends`;
   }
   if (was?.ramp === undefined || was.state !== 'active') return null;
   const ramp = `the ramp of d${is.id} to weight ${was.ramp.target}`;
-  if (is.replacedBy !== undefined) return `${ramp} goes on as that of d${is.replacedBy}`;
+  if (is.replacedBy !== undefined) return `${ramp} continues as that of d${is.replacedBy}`;
   return is.state === 'active' && is.ramp === undefined ? `${ramp} ends` : null;
 }
 
@@ -48,7 +48,7 @@ export function rampEndFindings({ before, after }: Around, old: BuilderState | n
   });
 }
 
-const noRamp = 'a revert brings no ramp back';
+const noRamp = 'a revert does not restore a ramp';
 
 function rampOf(state: BuilderState | null, id: number) {
   const device = state?.devices[id];

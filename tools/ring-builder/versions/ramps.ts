@@ -26,7 +26,7 @@ export interface RampRow {
 }
 
 export const stepRampsOption = flagOption(
-  'take the next step of every ramp whose window is open; otherwise ramps wait',
+  'take the next step of every ramp whose window is open; without this, ramps wait',
 );
 
 export function rampRows({ devices }: BuilderState, nowMs: number): RampRow[] {
@@ -52,7 +52,7 @@ export function rampLines(rows: readonly RampRow[], step: string): string[] {
   const phases = {
     before: 'not open yet',
     due: `due: ${step}`,
-    held: 'waits until its maintenance is off',
+    held: 'waits until its maintenance ends',
     over: 'closed; the weight stays',
   };
   return rows.map(
@@ -65,7 +65,7 @@ export function rampLines(rows: readonly RampRow[], step: string): string[] {
 /** Says why --step-ramps took no step. */
 export function whyNoStep(ring: string, rows: readonly RampRow[]): Lines {
   if (rows.length === 0) {
-    return [`no device is on its way: ring-builder ramp ${ring} DEVICE WEIGHT begins a ramp`];
+    return [`no device has a ramp: ring-builder ramp ${ring} DEVICE WEIGHT starts a ramp`];
   }
   const again = `ring-builder ramp ${ring} DEVICE WEIGHT opens another window`;
   const isOver = rows.some(({ phase }) => phase === 'over');
@@ -86,18 +86,18 @@ export function rampFindings(
     .filter(({ phase }) => isVain || phase === 'due' || phase === 'held')
     .map(({ id, weight, target, from, until, phase }) => {
       const then = after.devices[id]?.weight ?? weight;
-      const way = `d${id} is on its way from weight ${shown(weight)} to ${shown(target)}`;
+      const way = `d${id} is ramping from weight ${shown(weight)} to ${shown(target)}`;
       if (phase === 'before' || phase === 'over') {
         const shut = phase === 'before' ? 'is not open yet' : 'is closed';
         const window = `its window, ${printWindow(from, until)}, ${shut}`;
-        return { code: 'RAMP_SHUT', message: `${way}; ${window}: this takes no step` };
+        return { code: 'RAMP_SHUT', message: `${way}; ${window}: this commit takes no step` };
       }
       if (phase === 'held') {
-        return { code: 'RAMP_HELD', message: `${way}, and waits until its maintenance is off` };
+        return { code: 'RAMP_HELD', message: `${way}, but waits until its maintenance ends` };
       }
       return then === weight
         ? { code: 'RAMP_WAITS', message: `${way}; only --step-ramps takes a step` }
-        : { code: 'RAMP_STEPS', message: `${way}; this takes it to ${shown(then)}` };
+        : { code: 'RAMP_STEPS', message: `${way}; this commit takes it to ${shown(then)}` };
     });
 }
 

@@ -33,9 +33,9 @@ export async function keyOfRole(
   if (role !== 'ring' || name === null) return undefined;
   throw new CodedError(
     'SIGNING_KEY_UNKNOWN',
-    `key ${name} is no ring key with its private half here`,
+    `key ${name} is not a ring key with its private key here`,
     {
-      hint: 'ring-builder key list shows which keys count, and which are here',
+      hint: 'ring-builder key list shows which keys are trusted, and which are here',
       details: { name, folder: context.keys.folder, here: known.map((one) => one.name) },
     },
   );
@@ -97,8 +97,8 @@ export async function tellSigned(
   const approval = approvalOf(await readVersion(context.rings, ring, version), trust);
   if (!approval.signed) {
     context.tell(
-      `UNSIGNED: version ${version} of ${ring} can be forged by whoever reaches a server; ` +
-        `${context.next('key generate')} turns signing on`,
+      `UNSIGNED: version ${version} of ${ring} can be forged by anyone who can reach a server; ` +
+        `${context.next('key generate')} turns on signing`,
     );
     return { ...approval, lines: [], next: null };
   }
@@ -110,7 +110,7 @@ export async function tellSigned(
 }
 
 export function signersLine({ signers, needed, missing }: Approval): string {
-  const who = signers.length === 0 ? 'no key that counts' : signers.join(', ');
+  const who = signers.length === 0 ? 'no trusted key' : signers.join(', ');
   const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
   return `signed by ${who} (${signers.length} of ${needed})${waits}`;
 }

@@ -28,7 +28,7 @@ export async function stageReshape(
     return open.map((pin) => ({ kind: 'pin', pin }));
   });
   if (pinned === 0) return answer;
-  const first = 'partitions to be merged lie on different devices: these pins bring them together';
-  const then = `when that is rolled out, type again: ${context.next(again)}`;
+  const first = 'the partitions to merge are on different devices: these pins move them together';
+  const then = `after the rollout, repeat: ${context.next(again)}`;
   return { ...answer, lines: [...answer.lines, first, then] };
 }

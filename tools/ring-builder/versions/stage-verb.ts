@@ -37,8 +37,8 @@ export async function stageAndAnswer(
         `… and ${changes.length - CHANGES_SHOWN_MAX} more of the same kind`,
       ...rampNotes({ before, after: state }).slice(0, CHANGES_SHOWN_MAX),
       ...(await sharedLines(context.rings, ring, changes)).slice(0, CHANGES_SHOWN_MAX),
-      changes.length === 0 && `nothing changes: ${ring} is as asked already`,
-      count > 0 && `${counted(count, 'change')} staged; nothing moves before a commit`,
+      changes.length === 0 && `nothing to change: ${ring} is already like that`,
+      count > 0 && `${counted(count, 'change')} staged; nothing moves before the commit`,
     ],
     next: context.next(`${count === 0 ? 'status' : 'plan'} ${ring}`),
   };
@@ -60,11 +60,11 @@ export function describeChange(change: Change, state: BuilderState): string {
     const tokens = change.tokens?.map(positionText).join(', ');
     const at = tokens === undefined ? '' : ` at ${tokens}`;
     const old = change.replaces === undefined ? undefined : state.devices[change.replaces];
-    const replaced = old ? ` in the place of d${old.id} ${formatDevice(old)}` : '';
+    const replaced = old ? ` in place of d${old.id} ${formatDevice(old)}` : '';
     return `add d${id} ${formatDevice(change.device)} weight ${weight}${at}${replaced}`;
   }
   if (change.kind === 'merge') return `merge partitions ${change.partitions.join(' and ')}`;
-  if (change.kind === 'retire') return `retire what lies before ${change.before}`;
+  if (change.kind === 'retire') return `retire the ranges before ${change.before}`;
   if (change.kind === 'split') {
     const places = change.at.map((at) => (typeof at === 'number' ? positionText(at) : at));
     return `split partition ${change.partition} at ${places.join(', ')}`;

@@ -14,6 +14,6 @@ interface Idle {
 export function whenIdle({ ring, staged }: Pick<OpenedRing, 'ring' | 'staged'>): Idle {
   const changes = stagedChanges(staged).length;
   if (changes === 0) return { lines: [], next: `status ${ring}` };
-  const lines = [`${counted(changes, 'staged change')}: together they change nothing`];
+  const lines = [`${counted(changes, 'staged change')} that change nothing together`];
   return { lines, next: `unstage ${ring}` };
 }

@@ -26,8 +26,7 @@ export function madeLines(
 export function guardLines({ details }: Pick<LogEntry, 'details'>): string[] {
   const { large, override } = details;
   if (typeof large !== 'string') return [];
-  const passed =
-    typeof override === 'string' ? `override: ${override}` : 'two people have to sign it';
+  const passed = typeof override === 'string' ? `override: ${override}` : 'two people must sign it';
   return [`large change, ${large}; ${passed}`];
 }
 

@@ -110,7 +110,7 @@ test('moves beyond what a version can note are counted through waves and cancels
   const rest = { movesLeft: movesNotNoted, movesNotNoted };
   expect(await tool.json('status cities')).toMatchObject(rest);
   expect(await tool.text('status cities')).toContain(
-    `${movesNotNoted} moves of the change were not noted; what goes on with them: ring-builder plan`,
+    `${movesNotNoted} moves of the change were not noted; to continue with them: ring-builder plan`,
   );
   // A composite ring has no plan.
   const [found, entries] = [await head(), await log()];

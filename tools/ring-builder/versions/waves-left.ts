@@ -101,8 +101,8 @@ export function notNotedFindings({ ring, later, movesLeft }: Plan): Finding[] {
   const left = movesLeft - moveCount(later);
   if (left === 0) return [];
   const message =
-    `${left} of ${movesLeft} moves that are left for later are more than a version can note: ` +
-    `when a rollout has made the others, ring-builder plan ${ring} shows what a commit goes on with`;
+    `${left} of ${movesLeft} moves that are left for later exceed what a version can note: ` +
+    `after a rollout of the others, ring-builder plan ${ring} shows the next commit`;
   return [{ code: 'MOVES_NOT_NOTED', message, details: { movesLeft, movesNotNoted: left } }];
 }
 
@@ -116,12 +116,12 @@ export function wavesLeftLines(
   const rest =
     restsUntil === null
       ? ''
-      : `, whose partitions rest (min_part_hours): type ring-builder rollout ${ring} after ${restsUntil.slice(0, 16)}Z`;
+      : `, because of min_part_hours: run ring-builder rollout ${ring} after ${restsUntil.slice(0, 16)}Z`;
   return [
     noted > 0 &&
       `${counted(noted, 'move is', 'moves are')} left for later waves of the rollout${rest}`,
     movesNotNoted > 0 &&
-      `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted; what goes on with ${movesNotNoted === 1 ? 'it' : 'them'}: ring-builder ${change}`,
+      `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted; to continue with ${movesNotNoted === 1 ? 'it' : 'them'}: ring-builder ${change}`,
   ];
 }
 
@@ -133,5 +133,5 @@ function swiftLines(
   const rest = restsUntil === null ? '' : `, after ${restsUntil.slice(0, 16)}Z (min_part_hours)`;
   const left = `${counted(movesLeft, 'move is', 'moves are')} left`;
   const when = `when Swift has replicated this version${rest}`;
-  return [`${left}: ${when}, ring-builder plan ${ring} and a commit go on with them`];
+  return [`${left}: ${when}, ring-builder plan ${ring} and a commit continue with them`];
 }

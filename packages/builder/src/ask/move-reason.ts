@@ -42,7 +42,7 @@ export function moveReason(before: Ring, state: BuilderState, move: PlannedMove)
     return { rule: 'removed', sentence: `d${from} was removed` };
   }
   if (device.weight === 0) {
-    return { rule: 'drained', sentence: `d${from} has weight 0 and gives everything away` };
+    return { rule: 'drained', sentence: `d${from} has weight 0 and gives away all its slots` };
   }
   const owner = state.components?.find(({ devices }) => devices.includes(to));
   if (owner !== undefined) {
@@ -62,7 +62,7 @@ export function moveReason(before: Ring, state: BuilderState, move: PlannedMove)
     const held = heldIn(state, holders, { tier, name });
     const most = targets.high[v]!;
     if (held <= most) continue;
-    const sentence = `${tier} ${name} held ${held} replicas of it, at most ${most} for dispersion`;
+    const sentence = `${tier} ${name} held ${held} replicas of it, dispersion allows ${most}`;
     return { rule: 'dispersion', sentence };
   }
   const loads = slotsPerDevice(before.table, state.devices.length);
@@ -76,6 +76,6 @@ export function moveReason(before: Ring, state: BuilderState, move: PlannedMove)
     const sentence = `d${to} held ${room} slots, its share is ${wanted.toFixed(2)}`;
     return { rule: 'share', sentence };
   }
-  const sentence = 'neither device asked for it: it makes room in the shortest chain of moves';
+  const sentence = 'neither device needed it: it makes room in the shortest chain of moves';
   return { rule: 'chain', sentence };
 }

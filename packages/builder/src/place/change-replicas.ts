@@ -120,10 +120,10 @@ export function checkReplicaStep({ head, state, direct }: ReplicaStep): void {
   const step = fresh > 0 ? replicas + room : replicas - 1;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `from ${replicas} to ${state.replicas} replicas is ${Math.abs(fresh)} slots, ` +
-      `one version can go to ${step}`,
+    `${replicas} to ${state.replicas} replicas changes ${Math.abs(fresh)} slots, ` +
+      `one version can change to at most ${step}`,
     {
-      hint: `ring-builder set ${state.ring} --replicas ${step}, or commit --direct when no server has the ring`,
+      hint: `ring-builder set ${state.ring} --replicas ${step}, or use commit --direct if no server has the ring`,
       details: { replicas, wanted: state.replicas, step },
     },
   );

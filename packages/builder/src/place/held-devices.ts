@@ -57,9 +57,9 @@ function heldTargets(
   if (total(high) < slots * (1 - 1e-9)) {
     throw new CodedError(
       'REPLICAS_EXCEED_DEVICES',
-      `${slots} slots have room for ${Math.floor(total(high))} while devices are held`,
+      `${slots} slots, but room for only ${Math.floor(total(high))} while devices are in maintenance`,
       {
-        hint: 'ring-builder maintenance RING dN --off gives some of them room again',
+        hint: 'ring-builder maintenance RING dN --off ends the maintenance of a device',
         details: { slots },
       },
     );

@@ -135,9 +135,9 @@ function nearestBounds(
   throw new CodedError(
     'PIN_INVALID',
     `partition ${partition} has ${replicas} replicas and ${tree.leaves} devices with weight: ` +
-      `they cannot keep what is pinned (${words})`,
+      `they cannot satisfy its pins (${words})`,
     {
-      hint: `ring-builder unpin ${ring} ${partition}, or pin it otherwise`,
+      hint: `ring-builder unpin ${ring} ${partition}, or change the pin`,
       details: { partition, replicas, devices: tree.leaves, on, off },
     },
   );

@@ -42,9 +42,9 @@ function tooFewDevices({ ring, replicas, ...state }: BuilderState, devices: numb
   const fewer = devices === 0 ? '' : `, or ring-builder set ${ring} --replicas ${devices}`;
   return new CodedError(
     'REPLICAS_EXCEED_DEVICES',
-    `${counted(replicas, 'replica needs', 'replicas need')} ${counted(needed, 'device')} with weight, there are ${devices}`,
+    `${counted(replicas, 'replica needs', 'replicas need')} ${counted(needed, 'device')} with weight, but there are ${devices}`,
     {
-      hint: `${add}${fewer}; ring-builder unstage ${ring} takes back what is staged`,
+      hint: `${add}${fewer}; ring-builder unstage ${ring} discards staged changes`,
       details: { replicas, devices },
     },
   );

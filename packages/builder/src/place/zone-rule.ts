@@ -42,8 +42,8 @@ export function zonesKept(tree: TierTree, plain: Wanted, rule: ZoneRule): Wanted
   const zones = zonesOf(tree).length;
   throw new CodedError(
     'ZONES_UNREACHABLE',
-    `every partition shall be in ${zonesMin} zones; ${zones} have devices with weight, ` +
-      `and ${certain} are certain for ${state.replicas} replicas`,
+    `every partition must be in ${zonesMin} zones, but ${zones} have devices with weight, ` +
+      `and only ${certain} can be guaranteed with ${state.replicas} replicas`,
     {
       hint: `add devices in other zones, or ring-builder set ${state.ring} --zones-min ${certain}`,
       details: { zonesMin, zones, certain, replicas: state.replicas },

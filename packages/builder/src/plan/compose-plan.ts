@@ -61,7 +61,7 @@ function requireLeft({ head, direct, state, components: before = [] }: ComposeFr
         hint:
           `ring-builder remove ${ring} d${own} && ring-builder commit ${ring} -m TEXT && ` +
           `ring-builder ${changeCommand(state)} && ring-builder rollout ${keyspace}; ` +
-          `then ${ring} may have it`,
+          `then ${ring} can have it`,
       });
     }
   }
@@ -95,11 +95,11 @@ function requireTogether(head: Ring, wanted: IntervalPartitioner): void {
   const [apart] = partedParents(head, reshapingOf(head, wanted));
   if (apart === undefined) return;
   const { keyspace } = head;
-  const message = `partitions ${apart.join(' and ')} are merged, and lie apart in ${keyspace}`;
+  const message = `partitions ${apart.join(' and ')} are merged, but lie apart in ${keyspace}`;
   throw new CodedError('COMPONENTS_UNFIT', message, {
     hint:
       `split them again in the components; compose ${keyspace} when they lie together there, ` +
-      'and once more after they are merged',
+      'and again after they are merged',
     details: { ring: keyspace, partitions: apart },
   });
 }

@@ -21,11 +21,11 @@ export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
   if (live === null || !isIntervals(head.partitioner)) return null;
   if (!Number.isInteger(state.replicas)) {
     const { ring, replicas } = state;
-    const what = `${ring} has partition ids that splits or merges left behind`;
-    throw new CodedError('RESHAPE_UNFIT', `${what}: ${replicas} replicas are no whole number`, {
+    const what = `${ring} has unused partition ids after splits or merges`;
+    throw new CodedError('RESHAPE_UNFIT', `${what}: ${replicas} replicas are not a whole number`, {
       hint:
-        `ring-builder set ${ring} --replicas N, a whole number; where one more is too many slots ` +
-        'for a version, commit --direct when no server has the ring',
+        `ring-builder set ${ring} --replicas N, a whole number; if one more moves too many slots ` +
+        'for one version, use commit --direct if no server has the ring',
       details: { before: head.replicas, after: replicas },
     });
   }

@@ -40,14 +40,14 @@ export function liftFindings(held: Int32Array, waves: LaterWaves): Finding[] {
   const lifted = liftedDevices(held, waves);
   if (lifted.length === 0) return [];
   const words = lifted.map(
-    ({ id, before, most, after }) => `d${id} ${most} slots (${before} now, ${after} then)`,
+    ({ id, before, most, after }) => `d${id} ${most} slots (${before} now, ${after} afterwards)`,
   );
   return [
     {
       code: 'DEVICES_LIFTED',
       message:
-        `between the versions of this change devices hold more than before and after: ` +
-        `${someOf(words, NAMED_MAX)}, because new slots and those of removed devices come first`,
+        `during this change, devices hold more than before and after: ` +
+        `${someOf(words, NAMED_MAX)}, because new slots and those of removed devices move first`,
       details: { devices: lifted },
     },
   ];

@@ -51,17 +51,17 @@ export function gapFindings(question: OptimumQuestion, optimum: Optimum | null):
   const gap = moves - bound;
   if (gap <= 0) return [];
   const slots = counted(moves, 'slot moves', 'slots move');
-  const what = `${slots} where shares alone would demand ${bound}`;
+  const what = `${slots} where shares alone would require ${bound}`;
   const details = { moves, bound, gap, overload: state.overload };
   if (optimum === null) {
-    const message = `${what}; it is not proved that no table needs fewer`;
+    const message = `${what}; there is no proof that this is the fewest`;
     return [{ code: 'MOVES_ABOVE_BOUND', message, details }];
   }
   const stuck = problem.targets.low.some((low, v) => v > 0 && low > 0);
   const overload = gap > bound / 100 ? closingOverload(question) : null;
   const reason = stuck
-    ? 'every partition must keep replicas in its largest failure domains, so slots take detours'
-    : 'the slots that are free and the devices that lack some do not fit each other';
+    ? 'every partition must keep replicas in its largest failure domains, so slots make detours'
+    : 'the free slots do not fit the devices that need slots';
   const remedy = overload === null ? '' : `; an overload of ${overload} would avoid the detours`;
   return [
     {

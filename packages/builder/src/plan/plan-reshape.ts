@@ -86,8 +86,8 @@ function reshapeFindings(head: Ring, wanted: IntervalPartitioner): Finding[] {
     const within = interval === null ? '' : ` ${intervalText(interval)}`;
     const hold = `${ids.join(', ')} ${ids.length === 1 ? 'holds' : 'hold'}`;
     const message = emptied.has(child)
-      ? `partition ${child}${within} begins empty: what ${hold} goes to the trash`
-      : `partition ${child}${within} takes keys of ${ids.join(' and ')}, on the same devices`;
+      ? `partition ${child}${within} begins empty: what ${hold} is moved to the trash`
+      : `partition ${child}${within} takes over keys of ${ids.join(' and ')}, on the same devices`;
     return { code: 'PARTITION_RESHAPED', message, details: { child, parents: ids } };
   });
   if (parents.length <= findingsMax) return found;
@@ -104,7 +104,7 @@ function requireFit(
   const { keyspace, version, moves } = head;
   if (moves.length > 0) {
     const what = `version ${version} of ${keyspace} has ${counted(moves.length, 'move')} in flight`;
-    const message = `${what}: a split or merge comes alone`;
+    const message = `${what}: a split or merge cannot be combined with moves`;
     throw new CodedError('MOVES_IN_FLIGHT', message, {
       hint: `run ring-builder rollout ${keyspace}, or ring-builder moves ${keyspace} cancel all`,
       details: { version, moves: moves.length },
@@ -114,10 +114,14 @@ function requireFit(
   const found = reshapingOf(head, wanted);
   const slots = found.parents.size * head.table.length;
   if (slots > movesInFlightMax && !direct) {
-    throw unfit(state, `${slots} slots of children, ${movesInFlightMax} is the most of a version`, {
-      hint: `split fewer partitions at once; commit ${keyspace} --direct when no server has the ring`,
-      details: { slots, movesInFlightMax },
-    });
+    throw unfit(
+      state,
+      `${slots} slots of children, but a version can have at most ${movesInFlightMax}`,
+      {
+        hint: `split fewer partitions at once; or use commit ${keyspace} --direct if no server has the ring`,
+        details: { slots, movesInFlightMax },
+      },
+    );
   }
   const [apart] = partedParents(head, found);
   if (apart !== undefined) throw apartError(head, apart);
@@ -132,7 +136,7 @@ export function requireSameReplicas(head: Ring, state: BuilderState): void {
   const first = `${anew}, commit and rollout first`;
   const kept = `${set} ${replicas} keeps them`;
   throw unfit(state, `${replicas} replicas are to become ${state.replicas}`, {
-    hint: `one after the other: ${Number.isInteger(replicas) ? kept : first}`,
+    hint: `cannot be combined with a split or merge: ${Number.isInteger(replicas) ? kept : first}`,
     details: { before: replicas, after: state.replicas },
   });
 }
@@ -143,8 +147,8 @@ export function apartError({ keyspace, table }: Ring, ids: readonly number[]): C
   const named = places.map((devices) => devices.map((device) => `d${device}`).join(' '));
   const [first = '', ...others] = named;
   const [one, other = one] = ids;
-  const where = `partition ${one} lies on ${first}, ${other} on ${others.join(' and ')}`;
-  const message = `${where}: they have to lie on the same devices`;
+  const where = `partition ${one} is on ${first}, ${other} on ${others.join(' and ')}`;
+  const message = `${where}: they must be on the same devices`;
   return new CodedError('MERGE_APART', message, {
     hint:
       `ring-builder unstage ${keyspace}, then ring-builder merge ${keyspace} ${one} ${other}: ` +

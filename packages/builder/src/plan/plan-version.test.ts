@@ -109,8 +109,11 @@ test('a second change that moves in flight stand in the way of is refused, and w
   const from = { head: firstOf(before), headId: ID, state: joined };
   const running = nextRing(planVersion(from), { ...from, direct: false });
   const refusals = [
-    { change: { kind: 'remove', id: 6 }, why: /is on its way to d6, which is to be removed/ },
-    { change: { kind: 'set', settings: { replicas: 2 } }, why: /number of replicas changes alone/ },
+    { change: { kind: 'remove', id: 6 }, why: /is moving to d6, which is to be removed/ },
+    {
+      change: { kind: 'set', settings: { replicas: 2 } },
+      why: /change of the replicas cannot be combined/,
+    },
   ] as const;
   for (const { change, why } of refusals) {
     const state = applyChanges(joined, [change]);
@@ -131,7 +134,7 @@ test('fewer devices with weight than replicas: refused with both numbers', () =>
   ]);
   const error = refusal(() => planVersion({ head: null, headId: null, state }));
   expect(error.code).toBe('REPLICAS_EXCEED_DEVICES');
-  expect(error.message).toBe('3 replicas need 3 devices with weight, there are 2');
+  expect(error.message).toBe('3 replicas need 3 devices with weight, but there are 2');
   expect(error.hint).toMatch(/ring-builder add test .* ring-builder set test --replicas 2;/);
   const gone = [0, 1, 2, 3].map((id) => ({ kind: 'remove', id }) as const);
   const none = refusal(() =>

@@ -70,13 +70,13 @@ function undispersed(state: BuilderState, { tree, shares }: PlacementProblem): F
     const device = must(state.devices[deviceBelow(tree, worst)], 'the tree has no holes');
     const needed = requiredOverload(tree, shares);
     const remedy =
-      needed === null ? 'no overload helps' : `an overload of ${needed} would let it fit`;
+      needed === null ? 'no overload avoids this' : `an overload of ${needed} would allow it`;
     findings.push({
       code: 'DISPERSION_UNREACHABLE',
       message:
         `${tier} ${tierName(device, tier)} wants ` +
-        `${shares.wanted[worst]!.toFixed(3)} replicas of each partition, where ` +
-        `${shares.caps[worst]} is the most for dispersion; ${remedy}`,
+        `${shares.wanted[worst]!.toFixed(3)} replicas of each partition, but ` +
+        `${shares.caps[worst]} is the most that dispersion allows; ${remedy}`,
       details: {
         tier,
         wanted: shares.wanted[worst],
@@ -142,7 +142,7 @@ function pinFindings({ pins = [] }: BuilderState, { tree, targets }: PlacementPr
       code: 'PINS_BREAK_DISPERSION',
       message:
         `pins keep ${counted(worse.length, 'partition')} from being dispersed as shares permit ` +
-        `(${someOf(worse, NAMED_MAX)}), as near to it as pins permit`,
+        `(${someOf(worse, NAMED_MAX)}), as closely as the pins permit`,
       details: { partitions: worse },
     });
   }
@@ -151,7 +151,7 @@ function pinFindings({ pins = [] }: BuilderState, { tree, targets }: PlacementPr
     findings.push({
       code: 'PINS_UNMET',
       message:
-        `${counted(unmet.length, 'pin waits', 'pins wait')}, on devices that hold nothing: ` +
+        `${counted(unmet.length, 'pin has', 'pins have')} no effect yet; devices hold nothing: ` +
         someOf(words, NAMED_MAX),
       details: { pins: unmet },
     });

@@ -76,11 +76,11 @@ function requireSameIntervals(head: Ring, old: Ring, state: BuilderState): void 
   const changes = intervalChanges(state.ring, { is, wanted: was });
   const [first, ...others] = changes;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  throw new CodedError('RESHAPE_UNFIT', `${message}, and a revert moves whole partitions`, {
+  throw new CodedError('RESHAPE_UNFIT', `${message}, but a revert moves whole partitions`, {
     hint:
       first === undefined
-        ? 'those intervals are here again, under other ids: set-weight and pin say who holds them'
-        : `stage what leads to those intervals: ${first}${more}`,
+        ? 'the same intervals exist under other ids: use set-weight and pin to say which devices hold them'
+        : `stage the commands that lead to those intervals: ${first}${more}`,
     details: { head: head.version, old: old.version, changes },
   });
 }
@@ -137,8 +137,8 @@ function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number):
     findings.push({
       code: 'DEVICES_GONE',
       message:
-        `devices that are gone had ${counted(lost, 'slot')} of version ${old.version}, ` +
-        'which no move brings back',
+        `devices that left the ring had ${counted(lost, 'slot')} of version ${old.version}, ` +
+        'which cannot be moved back',
       details: { slots: lost, version: old.version },
     });
   }
@@ -147,7 +147,7 @@ function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number):
       code: 'REPLICAS_STAY',
       message:
         `version ${old.version} had ${counted(old.replicas, 'replica')}; ` +
-        `their number now, ${replicas}, stays`,
+        `the present number, ${replicas}, stays`,
       details: { then: old.replicas, now: replicas },
     });
   }

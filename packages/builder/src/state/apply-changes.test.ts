@@ -86,7 +86,7 @@ const refused: readonly (readonly [string, Change, string, string])[] = [
 
 const copies = { ip: '10.1.0.1', port: 6300 };
 
-test('a replication address is of one server; null takes it away', () => {
+test('every server needs its own replication address; null takes it away', () => {
   const set = (id: number, replication: typeof copies | null): Change => {
     return { kind: 'set-device', id, fields: { replication } };
   };
@@ -181,7 +181,7 @@ test('no two devices have the same key; one that takes over a removed one may', 
   const keyed = applyChanges(threeDevices(), [setKey(0, spki('A')), setKey(1, spki('B'))]);
   const twin = refusal(() => applyChanges(keyed, [setKey(0, spki('B'))]));
   expect(twin).toMatchObject({ code: 'DEVICE_DUPLICATE', details: { twin: 1 } });
-  expect(twin.message).toMatch(/it is the disk of d1$/);
+  expect(twin.message).toMatch(/this is the disk of d1$/);
   // As --ask-key of all finds two disks that were swapped.
   const swap = [setKey(0, spki('B')), setKey(1, spki('A'))];
   expect(refusal(() => applyChanges(keyed, swap)).code).toBe('DEVICE_DUPLICATE');

@@ -131,12 +131,12 @@ function addDevice(
   if (id >= deviceCountMax) {
     throw new CodedError(
       'VALUE_OUT_OF_RANGE',
-      `the ring has ${id} device ids in use, of at most ${deviceCountMax}`,
+      `the ring has ${id} device ids in use, at most ${deviceCountMax} are allowed`,
     );
   }
   if (device.id !== id) {
     throw new CodedError('DEVICE_INVALID', `device id ${device.id} is not the next one, ${id}`, {
-      hint: 'ids are given in order and never used again',
+      hint: 'ids are assigned in order and never reused',
       details: { id: device.id, next: id },
     });
   }
@@ -238,7 +238,7 @@ function checkWeight(weight: number, name: string): void {
   const [min, max] = [deviceWeightMin, deviceWeightMax];
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `weight ${weight} of ${name} is neither 0 nor within ${min} and ${max}`,
+    `weight ${weight} of ${name} must be 0 or between ${min} and ${max}`,
     { hint: 'weight 0 drains a device', details: { weight: String(weight), min, max } },
   );
 }
@@ -261,8 +261,12 @@ const fieldsSchema = deviceSchema.omit({ id: true, weight: true });
 function checkDeviceFields(device: Omit<Device, 'id' | 'weight'>): void {
   const parsed = fieldsSchema.safeParse(device, { reportInput: true });
   if (parsed.success) return;
-  throw new CodedError('DEVICE_INVALID', `the device has a wrong ${firstComplaint(parsed.error)}`, {
-    hint: 'write it as r1z2-10.0.0.1:6200/sdb',
-    details: { device },
-  });
+  throw new CodedError(
+    'DEVICE_INVALID',
+    `the device has an invalid ${firstComplaint(parsed.error)}`,
+    {
+      hint: 'write it as r1z2-10.0.0.1:6200/sdb',
+      details: { device },
+    },
+  );
 }

@@ -27,9 +27,9 @@ export function claimKey(claimed: ClaimedAddresses, device: Device, before?: str
   if (owner !== undefined && owner.id !== device.id && key !== before) {
     const place = formatAddress(owner);
     const named = `d${owner.id} ${formatDevice(owner)}`;
-    const message = `the key for ${formatDevice(device)} is that of ${named}: it is the disk of`;
+    const message = `the key of ${formatDevice(device)} belongs to ${named}: this is the disk of`;
     throw new CodedError('DEVICE_DUPLICATE', `${message} d${owner.id}`, {
-      hint: `start the disk of d${owner.id} at ${place}, where the ring says, and the right one here`,
+      hint: `start the disk of d${owner.id} at ${place}, as in the ring, and the right disk here`,
       details: { twin: owner.id },
     });
   }
@@ -47,7 +47,7 @@ export function releaseKey(claimed: ClaimedAddresses, { id, key }: Device): void
 export function claimAddress(claimed: ClaimedAddresses, device: Device): void {
   const twin = claimed.get(nameOf(device));
   if (twin !== undefined) {
-    throw new CodedError('DEVICE_DUPLICATE', `${formatDevice(device)} is d${twin.id} already`, {
+    throw new CodedError('DEVICE_DUPLICATE', `${formatDevice(device)} is already d${twin.id}`, {
       hint: 'a removed device keeps its address until its slots have moved away',
       details: { twin: twin.id },
     });
@@ -55,9 +55,9 @@ export function claimAddress(claimed: ClaimedAddresses, device: Device): void {
   for (const address of doorsOf(device)) {
     const other = claimed.get(address);
     if (other === undefined || formatAddress(other) === formatAddress(device)) continue;
-    const message = `${address} of ${formatDevice(device)} is an address of d${other.id} already`;
+    const message = `${address} of ${formatDevice(device)} is already an address of d${other.id}`;
     throw new CodedError('DEVICE_DUPLICATE', `${message}: ${formatDevice(other)}`, {
-      hint: 'a replication address is of one server',
+      hint: 'every server needs its own replication address',
       details: { address, twin: other.id },
     });
   }

@@ -81,8 +81,8 @@ function ownersOf(heads: readonly Head[]): ReadonlyMap<string, Owner> {
 function isGone({ keyspace, version, table }: Ring, { id, state }: BuilderDevice): boolean {
   if (state !== 'removed') return false;
   if (!table.some((row) => row.includes(id))) return true;
-  const message = `d${id} of ${keyspace} is removed, and has slots in version ${version}`;
-  const hint = `ring-builder plan ${keyspace}; what it has left goes elsewhere first`;
+  const message = `d${id} of ${keyspace} is removed, but has slots in version ${version}`;
+  const hint = `ring-builder plan ${keyspace}; its remaining slots must move away first`;
   throw new CodedError('COMPONENTS_UNFIT', message, { hint });
 }
 
@@ -97,7 +97,7 @@ function shared(device: BuilderDevice, ...[one, other]: readonly [Owner, Owner])
   const message = `${placeOf(device)} is ${first} and ${second}`;
   return new CodedError('COMPONENTS_UNFIT', message, {
     hint:
-      'one component alone has it: take it from the other, ' +
+      'only one component may have it: remove it from the other with ' +
       `ring-builder ${here} or ring-builder ${there}, and commit`,
   });
 }

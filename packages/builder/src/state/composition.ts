@@ -103,16 +103,19 @@ function requireFit(heads: readonly ComponentHead[]): void {
       const [one, other] = [first.ring, ring].map(({ keyspace, partitioner }) => {
         return `${keyspace} has ${settingsText(partitioner)}`;
       });
-      throw unfit(`${one}, ${other}`, 'one key has to have one partition in all of them');
+      throw unfit(`${one}, ${other}`, 'a key must have the same partition in all of them');
     }
     if (ring.cluster !== first.ring.cluster) {
       const { cluster, keyspace } = first.ring;
-      throw unfit(`${keyspace} is of cluster ${cluster}, ${ring.keyspace} of ${ring.cluster}`);
+      throw unfit(`${keyspace} belongs to cluster ${cluster}, ${ring.keyspace} to ${ring.cluster}`);
     }
     if (!Number.isInteger(ring.replicas)) throw unfit(`${name} has ${ring.replicas} replicas`);
     if (ring.moves.length > 0) {
       const hint = `ring-builder rollout ${ring.keyspace}`;
-      throw unfit(`${name} has ${counted(ring.moves.length, 'move')} in flight, wanted none`, hint);
+      throw unfit(
+        `${name} has ${counted(ring.moves.length, 'move')} in flight, but must have none`,
+        hint,
+      );
     }
   }
 }
@@ -127,16 +130,16 @@ function requireSame(
     components.map(({ ring }) => ring),
     heads.map(({ ring }) => ring.keyspace),
   ].map((names) => names.join(' '));
-  if (was !== is) throw other(`${name} is composed of ${was}, given ${is}`);
+  if (was !== is) throw other(`${name} is composed of ${was}, not of ${is}`);
   for (const [at, { ring, idOf }] of heads.entries()) {
     const { version = 0, id = '', replicas = 0 } = components[at] ?? {};
     const { keyspace } = ring;
     const had = `${name} has version ${version} of ${keyspace}`;
-    if (ring.version < version) throw other(`${had}, which is at ${ring.version} now`);
+    if (ring.version < version) throw other(`${had}, which is now at ${ring.version}`);
     const found = ring.version === version ? heads[at]?.id : idOf(version);
     if (found !== id) {
-      const ids = `(${id.slice(0, 12)}), which is ${found?.slice(0, 12) ?? 'not there'} now`;
-      throw other(`${had} ${ids}: it is another ring of that name`);
+      const ids = `(${id.slice(0, 12)}), which is now ${found?.slice(0, 12) ?? 'missing'}`;
+      throw other(`${had} ${ids}: this is another ring with that name`);
     }
     if (ring.replicas !== replicas) {
       throw unfit(`${keyspace} had ${replicas} replicas in ${name}, and has ${ring.replicas} now`);
@@ -150,6 +153,6 @@ function unfit(message: string, hint?: string): CodedError {
 
 function other(message: string): CodedError {
   return new CodedError('COMPONENTS_OTHER', message, {
-    hint: 'name the same rings in the same order, at the same versions or newer ones; or compose a ring of another name',
+    hint: 'name the same rings in the same order, at the same versions or newer ones; or compose a ring with another name',
   });
 }

@@ -46,17 +46,17 @@ test.each<[string, object]>([
   ['partitioner', { partitioner: { kind: 'crc16' } }],
   ['partitioner', { partitioner: undefined }],
   ['partitions is 4', { partitions: 4 }],
-  ['has "colour", which is unknown here', { colour: 'red' }],
+  ['has "colour", which is unknown', { colour: 'red' }],
   ['devices.0', { devices: [{ ...devices[0], weight: -1 }] }],
   ['devices.1 has id 0', { devices: [devices[0], { ...devices[1], id: 0 }] }],
   ['table.0 has 2 slots', { table: [[0, 1]].concat(document.table) }],
-  ['table.0 is no list', { table: ['0,1,3', [1, 3]] }],
+  ['table.0 is not a list', { table: ['0,1,3', [1, 3]] }],
   ['table.0.1 is 2', { table: [[0, 2, 3]] }],
   ['table.0.1 is 65537', { table: [[0, 65_537, 3]] }],
   ['table.0.1 is "1"', { table: [[0, '1', 3]] }],
   ['table.0.0 is -1', { table: [[-1, 1, 3]] }],
   ['table.1 has 0 slots', { table: [[0, 1, 3], []] }],
-  ['table has rows of 3, 2', { replicas: 2 }],
+  ['table has rows of 3, 2 slots, but 2', { replicas: 2 }],
   ['table', { table: Array.from({ length: 33 }, () => [0, 1, 3]) }],
   ['replicas is missing', { table: undefined }],
   ['moves', { moves: [{ partition: 0 }] }],
@@ -67,6 +67,6 @@ test.each<[string, object]>([
   expect(work).toThrow(/^ring in JSON/);
 });
 
-test('text that is no JSON', () => {
-  expect(() => importJson('{', names)).toThrow(/no JSON/);
+test('text that is not JSON', () => {
+  expect(() => importJson('{', names)).toThrow(/not JSON/);
 });

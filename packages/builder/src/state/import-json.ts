@@ -80,7 +80,8 @@ export function importJson(
   }
   const devices = document.devices.map((device, id): BuilderDevice | null => {
     if (device === null) return null;
-    if ((device.id ?? id) !== id) throw invalid(`devices.${id} has id ${device.id}, wanted ${id}`);
+    if ((device.id ?? id) !== id)
+      throw invalid(`devices.${id} has id ${device.id}, expected ${id}`);
     return { ...device, id, state: 'active' };
   });
   const table = tableOf(document, partitions);
@@ -97,7 +98,7 @@ export function importJson(
 }
 
 function parseDocument(text: string): Document {
-  const value = parseJson(text, (cause) => invalid(`no JSON: ${messageOf(cause)}`));
+  const value = parseJson(text, (cause) => invalid(`not JSON: ${messageOf(cause)}`));
   const parsed = documentSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalid(firstComplaint(parsed.error));
@@ -110,10 +111,10 @@ function tableOf(document: Document, partitions: number): SlotRow[] | null {
   const live = liveIds(document.partitioner);
   return table.map((row, replica) => {
     const where = `table.${replica}`;
-    if (!Array.isArray(row)) throw invalid(`${where} is no list of device ids`);
+    if (!Array.isArray(row)) throw invalid(`${where} is not a list of device ids`);
     const last = replica === table.length - 1;
     if (row.length > partitions || row.length < (last ? 1 : partitions)) {
-      throw invalid(`${where} has ${row.length} slots, wanted ${partitions}`);
+      throw invalid(`${where} has ${row.length} slots, expected ${partitions}`);
     }
     const made = zeroRow(row.length, devices.length);
     row.forEach((id: unknown, partition) => {
@@ -122,7 +123,7 @@ function tableOf(document: Document, partitions: number): SlotRow[] | null {
         return;
       }
       if (typeof id !== 'number' || !Number.isInteger(id) || (devices[id] ?? null) === null) {
-        throw invalid(`${where}.${partition} is ${JSON.stringify(id)}, no id of a device`);
+        throw invalid(`${where}.${partition} is ${JSON.stringify(id)}, which is not a device id`);
       }
       made[partition] = id;
     });
@@ -134,7 +135,8 @@ function tableOf(document: Document, partitions: number): SlotRow[] | null {
 function replicasOf(document: Document, table: SlotRow[] | null, partitions: number): number {
   const given = document.replicas;
   if (table === null) {
-    if (given === undefined) throw invalid('replicas is missing, and there is no table to tell it');
+    if (given === undefined)
+      throw invalid('replicas is missing, and there is no table to derive it from');
     return given;
   }
   const slots = table.reduce((sum, row) => sum + row.length, 0);
@@ -143,13 +145,13 @@ function replicasOf(document: Document, table: SlotRow[] | null, partitions: num
   const wanted = rowLengths(partitions, Math.min(replicas, replicaCountMax)).join(', ');
   const found = table.map((row) => row.length).join(', ');
   if (found !== wanted)
-    throw invalid(`table has rows of ${found}, ${replicas} replicas are ${wanted}`);
+    throw invalid(`table has rows of ${found} slots, but ${replicas} replicas need ${wanted}`);
   return replicas;
 }
 
 function invalid(complaint: string): CodedError {
   return new CodedError('IMPORT_FILE_INVALID', `ring in JSON: ${complaint}`, {
-    hint: 'the form: ring-builder import --help; table of a ring that is here prints it, with --json',
+    hint: 'ring-builder import --help describes the form; table --json of a ring prints it',
     details: { complaint },
   });
 }

@@ -33,10 +33,10 @@ export function landedHead(
       { hint, details: { version: head.version, moves: head.moves.length, ...details } },
     );
   const wait = `run ${rollout}, or ring-builder moves ${ring} cancel all`;
-  if (direct) throw refuse('--direct needs a ring without any', wait);
+  if (direct) throw refuse('--direct needs a ring without moves in flight', wait);
   const grows = head.moves.some(({ from }) => from === null);
   if (grows || state.replicas !== head.replicas) {
-    throw refuse('the number of replicas changes alone', wait);
+    throw refuse('a change of the replicas cannot be combined with moves', wait);
   }
   const lost = joiningRemoved(head, state);
   const [first] = lost;
@@ -49,7 +49,7 @@ export function landedHead(
       rollout,
     ].join(' && ');
     throw refuse(
-      `partition ${partition} is on its way to d${to}, which is to be removed`,
+      `partition ${partition} is moving to d${to}, which is to be removed`,
       `run ${rollout} first; if ${names} will not come back: ${without}`,
       { partition, assignment, device: to },
     );
@@ -70,7 +70,7 @@ function joiningRemoved(
 
 export function inFlightFindings(moving: ReadonlySet<number>): Finding[] {
   if (moving.size === 0) return [];
-  const message = `${counted(moving.size, 'partition')} moving already: left for later versions`;
+  const message = `${counted(moving.size, 'partition')} already moving: left for later versions`;
   return [{ code: 'MOVES_IN_FLIGHT', message, details: { partitions: moving.size } }];
 }
 

@@ -12,9 +12,9 @@ export function partitionSizes(
   measured: Pick<PartitionSizes, 'measuredHour' | 'swapBudget'>,
 ): PartitionSizes {
   if (bytes.length > measuredPartitionsMax) {
-    const message = `sizes of ${bytes.length} partitions, ${measuredPartitionsMax} is the most`;
+    const message = `sizes of ${bytes.length} partitions, at most ${measuredPartitionsMax}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, {
-      hint: 'a ring of so many is even by counts: leave out --balance bytes',
+      hint: 'omit --balance bytes: a ring of this size can only be balanced by counts',
       details: { partitions: bytes.length, max: measuredPartitionsMax },
     });
   }

@@ -13,15 +13,15 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
   const both = on.find((id) => off.includes(id));
   const isGone = liveIds(state.partitioner)?.[partition] === 0;
   const problem = isGone
-    ? `partition ${partition} was split or merged: it has no keys`
+    ? `partition ${partition} was split or merged and has no keys any more`
     : !Number.isInteger(partition) || partition < 0 || partition >= partitions
-      ? `partition ${partition} is not among ${partitions}`
+      ? `partition ${partition} does not exist: there are ${partitions}`
       : on.length > Math.floor(state.replicas)
-        ? `partition ${partition} on ${on.length} devices, it has ${Math.floor(state.replicas)}`
+        ? `partition ${partition} cannot be on ${on.length} devices: it has ${Math.floor(state.replicas)} replicas`
         : new Set([...on, ...off]).size < on.length + off.length
           ? `d${both ?? on[0] ?? off[0]} is named twice for partition ${partition}`
           : (state.pins?.length ?? 0) >= pinCountMax
-            ? `${pinCountMax} partitions are pinned already, the most there may be`
+            ? `${pinCountMax} partitions are already pinned, the maximum`
             : null;
   if (problem === null) return;
   throw new CodedError('PIN_INVALID', problem, { details: { partition, on, off } });

@@ -27,8 +27,8 @@ export function reshapedBy(state: BuilderState, change: ReshapeChange): Reshaped
   const before = requireIntervals(state);
   const { replicas, pins = [] } = state;
   if (!Number.isInteger(replicas)) {
-    throw unfit(state, `it has ${replicas} replicas, which is no whole number`, {
-      hint: `ring-builder set ${state.ring} --replicas ${Math.ceil(replicas)}, and a rollout first`,
+    throw unfit(state, `it has ${replicas} replicas, which is not a whole number`, {
+      hint: `ring-builder set ${state.ring} --replicas ${Math.ceil(replicas)} and a rollout first`,
       details: { replicas },
     });
   }
@@ -62,8 +62,8 @@ function withoutPast(
   key: string,
 ): IntervalPartitioner {
   if (before.kind === 'ranges') return retireBefore(before, key);
-  throw unfit(state, 'hashed keys have no order, so none lie before another', {
-    hint: 'keys that are to be given up by age live in a ring of ranges, or get a time to live',
+  throw unfit(state, 'hashed keys have no order, so there is nothing before a key', {
+    hint: 'to drop keys by age, use a ring of ranges, or a time to live',
     details: { partitioner: before.kind },
   });
 }
@@ -74,8 +74,8 @@ function withPower(
   power: number,
 ): IntervalPartitioner {
   if (before.kind === 'ranges') {
-    throw unfit(state, 'ranges of keys have no halves', {
-      hint: `say before which keys: ring-builder split ${state.ring} PARTITION --at KEY`,
+    throw unfit(state, 'ranges of keys cannot be halved', {
+      hint: `name the key: ring-builder split ${state.ring} PARTITION --at KEY`,
       details: { partitioner: before.kind },
     });
   }
@@ -83,7 +83,7 @@ function withPower(
   const factor = 2 ** power / count;
   if (!Number.isInteger(Math.log2(factor))) {
     throw unfit(state, `${count} partitions cannot become ${2 ** power}`, {
-      hint: 'to twice as many, half as many, and so on; split and merge change single ones',
+      hint: 'double or halve the number, once or more; split and merge change single partitions',
       details: { partitions: count, wanted: 2 ** power },
     });
   }
@@ -109,7 +109,7 @@ export function requireIntervals(state: BuilderState): IntervalPartitioner {
   const whose = swift === undefined ? partitioner.kind : 'Swift';
   throw unfit(state, `its partitions are those of ${whose}`, {
     hint:
-      'rings of hash-intervals, of ranges, and of md5-shift without prefix and suffix can be ' +
+      'only rings of hash-intervals, ranges, and md5-shift without prefix and suffix can be ' +
       'split and merged',
     details: { partitioner: partitioner.kind },
   });

@@ -22,5 +22,5 @@ test('the longest hash prefix and suffix are read back from the file', () => {
 });
 
 test('one byte more is refused before there is a ring', () => {
-  expect(() => checkPartitioner(salted(saltBytesMax + 1))).toThrow('not up to 512 hex digits');
+  expect(() => checkPartitioner(salted(saltBytesMax + 1))).toThrow('not at most 512 hex digits');
 });

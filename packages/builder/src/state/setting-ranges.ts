@@ -37,8 +37,8 @@ export function checkReplicas(replicas: number, partitions: number): void {
   if (bytes <= ringFileBytesMax) return;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `${partitions} partitions with ${replicas} replicas need ${bytes} bytes, of ${ringFileBytesMax}`,
-    { hint: 'take fewer partitions', details: { bytes, max: ringFileBytesMax } },
+    `${partitions} partitions with ${replicas} replicas need ${bytes} bytes, at most ${ringFileBytesMax} are allowed`,
+    { hint: 'use fewer partitions', details: { bytes, max: ringFileBytesMax } },
   );
 }
 
@@ -64,7 +64,7 @@ function requireIntervals(partitioner: IntervalPartitioner): void {
   if (fault === undefined) return;
   const { message, found, wanted } = fault;
   throw new CodedError('INTERVALS_INVALID', `${partitioner.kind}: ${message}`, {
-    hint: 'boundaries ascend, and every interval has room for a key',
+    hint: 'boundaries must ascend, and every interval must have room for a key',
     details: { found, wanted },
   });
 }
@@ -87,7 +87,7 @@ function requireHex(name: string, value: string): void {
   if (value.length <= HEX_CHARACTERS_MAX && /^([0-9a-f]{2})*$/.test(value)) return;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `the hash ${name} ${JSON.stringify(value.slice(0, 32))} is not up to ${HEX_CHARACTERS_MAX} hex digits`,
+    `the hash ${name} ${JSON.stringify(value.slice(0, 32))} is not at most ${HEX_CHARACTERS_MAX} hex digits`,
   );
 }
 
@@ -96,7 +96,7 @@ function outOfRange(
   value: number,
   [min, max]: readonly [number, number],
 ): CodedError {
-  return new CodedError('VALUE_OUT_OF_RANGE', `${name} ${value} is not within ${min} and ${max}`, {
+  return new CodedError('VALUE_OUT_OF_RANGE', `${name} ${value} is not between ${min} and ${max}`, {
     details: { name, value: String(value), min, max },
   });
 }

@@ -100,7 +100,7 @@ export function parseState(bytes: Uint8Array): BuilderState {
     const where = issue?.path.join('.') || 'its top level';
     throw new CodedError(
       'RING_FILE_INVALID',
-      `the builder state is wrong at ${where}: ${issue === undefined ? 'unknown fault' : issueSentence(issue)}`,
+      `the builder state is invalid at ${where}: ${issue === undefined ? 'unknown fault' : issueSentence(issue)}`,
     );
   }
   const misplaced = parsed.data.devices.findIndex((device, id) => device && device.id !== id);

@@ -10,12 +10,12 @@ export function powerIncrease({ partitioner, swift }: BuilderState): string | nu
   if (to === null || partitioner.kind !== 'md5-shift') return null;
   const { power } = partitioner;
   return power === to
-    ? `Swift has raised the partition power to ${to} and has not finished that yet`
-    : `Swift is raising the partition power from ${power} to ${to}`;
+    ? `Swift has increased the partition power to ${to} but has not finished that`
+    : `Swift is increasing the partition power from ${power} to ${to}`;
 }
 
 export const increaseHint =
-  'in Swift finish it: relink, swift-ring-builder FILE finish_increase_partition_power (or ' +
+  'finish that in Swift: relink, swift-ring-builder FILE finish_increase_partition_power (or ' +
   'cancel_increase_partition_power first); then import FILE again, under a new name';
 
 /** Throws PART_POWER_INCREASING. */

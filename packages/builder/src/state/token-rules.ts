@@ -11,23 +11,23 @@ export function checkTokenRules(state: BuilderState): void {
   const held = devices.find((device) => device?.hold !== undefined);
   const broken =
     partitioner.kind !== 'hash-intervals'
-      ? `partitioner ${partitioner.kind} has no circle: --partitioner hash-intervals`
+      ? `partitioner ${partitioner.kind} has no circle of hashes: use --partitioner hash-intervals`
       : !Number.isInteger(replicas)
-        ? `${replicas} replicas, wanted a whole number`
+        ? `${replicas} replicas, expected a whole number`
         : overload > 0
-          ? `an overload of ${overload}, wanted 0`
+          ? `the overload is ${overload}, expected 0`
           : zonesMin !== undefined
-            ? `zones-min ${zonesMin}: a walk knows no zones`
+            ? `zones-min is ${zonesMin}, but a walk does not consider zones`
             : pins !== undefined
               ? `partition ${pins[0]?.partition} is pinned`
               : sizes !== undefined
-                ? 'no table to choose by bytes'
+                ? 'there is no choice of table by bytes'
                 : held
                   ? `d${held.id} is held: ${held.hold}`
                   : null;
   if (broken === null) return;
   throw new CodedError('PLACED_BY_TOKENS', `placement by tokens: ${broken}`, {
-    hint: 'tokens alone decide who holds what; create the ring without --placement tokens',
+    hint: 'only tokens decide which device holds what; create the ring without --placement tokens',
     details: { ring: state.ring },
   });
 }
@@ -50,15 +50,15 @@ export function tokensOf(
   const owners = tokenOwners(state.devices);
   if (tokens === undefined) return [firstFree(state, owners)];
   if (tokens.length === 0 || tokens.length > tokensPerDeviceMax) {
-    const message = `${tokens.length} tokens, wanted 1 to ${tokensPerDeviceMax}`;
+    const message = `${tokens.length} tokens, expected 1 to ${tokensPerDeviceMax}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message);
   }
   for (const [index, token] of tokens.entries()) {
     const owner = owners.get(token);
     if (owner === undefined && tokens.indexOf(token) === index) continue;
-    const whose = owner === undefined ? 'given twice' : `d${owner}'s already`;
+    const whose = owner === undefined ? 'named twice' : `already used by d${owner}`;
     throw new CodedError('INTERVALS_INVALID', `token ${positionText(token)} is ${whose}`, {
-      hint: 'every token is of one device',
+      hint: 'every token belongs to one device',
       details: { token, device: owner ?? null },
     });
   }
@@ -88,7 +88,7 @@ function firstFree(
   const message =
     ends.length === 0
       ? `ring ${ring} lists no tokens of its own`
-      : `all ${ends.length} tokens of ring ${ring} have their device`;
+      : `all ${ends.length} tokens of ring ${ring} are already used by devices`;
   throw new CodedError('INTERVALS_INVALID', message, {
     hint: `ring-builder add ${ring} DEVICE WEIGHT --tokens .85`,
     details: { tokens: ends.length },

@@ -123,7 +123,7 @@ test('a certificate of no given authority is refused, and its key is named', asy
   await expect(link.connect()).rejects.toMatchObject({
     code: 'PEER_UNPROVEN',
     message: expect.stringMatching(
-      `shows another certificate: of no authority.* got one for .*, with the key ${idOf(bundle)}$`,
+      `does not have the expected certificate: it was not issued.* got one for .*, with the key ${idOf(bundle)}$`,
     ),
   });
   expect(shown).toEqual([]);
@@ -155,7 +155,7 @@ test('silent callers and half handshakes keep nobody out: the oldest are dropped
     if (at % 2 === 0) silent.write(Buffer.of(22));
   }
   await expect.poll(() => refused.length, { timeout: 5_000 }).toBe(8);
-  expect(refused[0]).toContain('had said nothing');
+  expect(refused[0]).toContain('had sent nothing');
   expect(await linkTo(port, byDevice).call(double, 2, 10_000)).toBe(4);
   expect(await heard.call(double, 3, 10_000), 'it was heard').toBe(6);
   expect(refused).toHaveLength(9);

@@ -114,10 +114,10 @@ test('a broken connection rejects waiting calls, says why, and is opened again',
 });
 
 test.each([
-  ['PEER_FAILED', 'HTTP/1.1 404 Not Found', /^something else than a ring-server .* \(HTTP 404\)$/],
-  ['PEER_FAILED', 'HTTP/1.1 200 OK', /^something else than a ring-server .* \(HTTP 200\)$/],
-  ['PEER_FAILED', 'SSH-2.0-OpenSSH', /^something else than a ring-server .* \(no HTTP\)$/],
-  ['PEER_UNREACHABLE', 'HTTP/1.1 503 Busy', /takes no more connections \(HTTP 503\)$/],
+  ['PEER_FAILED', 'HTTP/1.1 404 Not Found', /^a program other than ring-server .* \(HTTP 404\)$/],
+  ['PEER_FAILED', 'HTTP/1.1 200 OK', /^a program other than ring-server .* \(HTTP 200\)$/],
+  ['PEER_FAILED', 'SSH-2.0-OpenSSH', /^a program other than ring-server .* \(not HTTP\)$/],
+  ['PEER_UNREACHABLE', 'HTTP/1.1 503 Busy', /accepts no more connections \(HTTP 503\)$/],
 ])('%s if the other end answers %s', async (code, line, message) => {
   const server = createServer((socket) => void socket.end(`${line}\r\ncontent-length: 0\r\n\r\n`));
   server.listen(0, '127.0.0.1');

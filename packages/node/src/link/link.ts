@@ -214,8 +214,12 @@ export class Link implements Caller {
 export function socketUrl(address: string): string {
   const url = `ws://${address}/v1/wire`;
   if (URL.canParse(url)) return url;
-  throw new CodedError('PEER_UNREACHABLE', `${address} is no address that can be connected to`, {
-    hint: 'ring-builder set-device gives it another: without a zone id, or a name',
-    details: { address },
-  });
+  throw new CodedError(
+    'PEER_UNREACHABLE',
+    `${address} is not an address that can be connected to`,
+    {
+      hint: 'ring-builder set-device changes it: use an address without a zone id, or a name',
+      details: { address },
+    },
+  );
 }

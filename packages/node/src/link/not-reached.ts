@@ -10,14 +10,14 @@ export type HintReader = 'operator' | 'programmer';
 
 const hints: Readonly<Record<HintReader, { readonly cut: string; readonly other: string }>> = {
   operator: {
-    cut: 'give --ca FILE; or, for a ring that is here, ring-builder set-device RING all --ask-key',
+    cut: 'use --ca FILE; or, for a ring in this folder, ring-builder set-device RING all --ask-key',
     other:
       'is the port right? ring-builder set-device RING dN --port PORT changes it; ' +
-      'or stop what listens there, and start the ring-server',
+      'or stop the program that listens there, and start ring-server',
   },
   programmer: {
-    cut: 'is it the port of --listen? For a server with --tls give connect() its authority as ca',
-    other: 'give connect() addresses as ring-server --listen has them, IP:PORT',
+    cut: 'is it the port of --listen? For a server with --tls, pass its authority to connect() as ca',
+    other: 'pass the addresses of ring-server --listen to connect(), IP:PORT',
   },
 };
 
@@ -28,11 +28,11 @@ export function notReached(
   { isPlain, reader = 'operator' }: { readonly isPlain: boolean; readonly reader?: HintReader },
 ): CodedError {
   if (cause.code?.startsWith('HPE_')) {
-    return otherProgram(address, { answer: 'no HTTP', reader, cause });
+    return otherProgram(address, { answer: 'not HTTP', reader, cause });
   }
   const isCut = isPlain && cause.code === 'ECONNRESET';
   const why = isCut
-    ? 'it hung up, as servers with --tls do without TLS, and a port for Redis'
+    ? 'it closed the connection, as a server with --tls or a Redis port does'
     : cause.message;
   return new CodedError('PEER_UNREACHABLE', `${address} cannot be reached: ${why}`, {
     ...(isCut && { hint: hints[reader].cut }),
@@ -46,7 +46,7 @@ export function notReached(
  */
 export function notUpgraded(address: string, status: number, reader?: HintReader): CodedError {
   if (status !== 503) return otherProgram(address, { answer: `HTTP ${status}`, reader });
-  const message = `${address} takes no more connections (HTTP 503)`;
+  const message = `${address} accepts no more connections (HTTP 503)`;
   return new CodedError('PEER_UNREACHABLE', message, { details: { address, status } });
 }
 
@@ -63,7 +63,7 @@ export function otherProgram(
     readonly cause?: Error;
   },
 ): CodedError {
-  const message = `something else than a ring-server answers at ${address} (${answer})`;
+  const message = `a program other than ring-server answers at ${address} (${answer})`;
   const hint = hints[reader].other;
   return new CodedError('PEER_FAILED', message, { hint, details: { address }, cause });
 }

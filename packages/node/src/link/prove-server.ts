@@ -121,8 +121,8 @@ function refusalOf(address: string, cause: Error & { readonly code?: string }): 
 /** By Node's code; all other codes concern the authority. */
 const whyNot: ReadonlyMap<string, string> = new Map([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'it is for other addresses'],
-  ['CERT_HAS_EXPIRED', 'it has ended'],
-  ['CERT_NOT_YET_VALID', 'it is not good yet'],
+  ['CERT_HAS_EXPIRED', 'it has expired'],
+  ['CERT_NOT_YET_VALID', 'it is not valid yet'],
 ]);
 
 function notVouchedFor(
@@ -130,9 +130,9 @@ function notVouchedFor(
   certificate: X509Certificate | undefined,
   reason: string,
 ): CodedError {
-  const why = whyNot.get(reason) ?? 'of no authority that was given';
+  const why = whyNot.get(reason) ?? 'it was not issued by a trusted authority';
   const got = certificate === undefined ? 'none' : certificateText(certificate);
-  const message = `${address} shows another certificate: ${why}; got ${got}`;
+  const message = `${address} does not have the expected certificate: ${why}; got ${got}`;
   return new CodedError('PEER_UNPROVEN', message, {
     hint: 'is it the right authority, and is the address among the names of the certificate?',
     details: { address, reason },
@@ -142,7 +142,7 @@ function notVouchedFor(
 /** What a person compares: subject, issuer, expiry, and the key. */
 function certificateText(certificate: X509Certificate): string {
   const { subjectAltName = 'nothing', issuer, validTo } = certificate;
-  const by = issuer.replaceAll('\n', ', ') || 'nobody named';
+  const by = issuer.replaceAll('\n', ', ') || 'an unnamed issuer';
   const words = `one for ${shortened(subjectAltName)} by ${shortened(by)}, until ${validTo}`;
   return `${words}, with the key ${keyIdOf(certificate)}`;
 }
@@ -151,7 +151,7 @@ function unproven(address: string, wanted: ReadonlySet<string>, got: string): Co
   const expected = [...wanted].join(' or ');
   const message = `${address} proves the key ${got}, expected ${expected}`;
   return new CodedError('PEER_UNPROVEN', message, {
-    hint: 'another server answers there, or its key was changed: ring-builder set-device RING dN --ask-key names the new one',
+    hint: 'another server answers there, or its key was changed: ring-builder set-device RING dN --ask-key records the new one',
     details: { address, expected: [...wanted], got },
   });
 }

@@ -72,7 +72,7 @@ export function securePort(server: Server, options: SecurePortOptions): SecurePo
     });
     const [oldest] = unheard.values();
     if (oldest !== undefined && unheard.size > unheardConnectionsMax) {
-      refuse(oldest, `${unheardConnectionsMax} came after it, and it had said nothing`);
+      refuse(oldest, `it had sent nothing when ${unheardConnectionsMax} more were open`);
     }
     firstByteOf(socket, {
       onByte: (byte) => {
@@ -106,7 +106,7 @@ function firstByteOf(socket: Socket, { onByte, onNone }: FirstByte): void {
   const onError = (error: Error): void => onNone(error.message);
   const onEnd = (): void => void socket.destroy();
   const timer = setTimeout(
-    () => onNone(`nothing came within ${firstByteMsMax} ms`),
+    () => onNone(`no data arrived within ${firstByteMsMax} ms`),
     firstByteMsMax,
   );
   const look = (): void => {

@@ -73,7 +73,7 @@ test('a peer that is closed for nonsense learns why, and so do its waiting calls
   for (let index = 0; index <= misunderstoodCallsMax; index += 1) {
     channel.call(nonsense, { value: Buffer.alloc(1) }, 60_000).catch(() => undefined);
   }
-  const reason = `more than ${misunderstoodCallsMax} calls name no message`;
+  const reason = `more than ${misunderstoodCallsMax} calls are unknown`;
   await expect(pending).rejects.toMatchObject({
     code: 'PEER_UNREACHABLE',
     message: expect.stringContaining(`1008 ${reason}`) as string,
@@ -84,8 +84,8 @@ test('a peer that is closed for nonsense learns why, and so do its waiting calls
 
 test('text, and bytes that are not a frame, are refused with a reason', async () => {
   for (const [sent, reason] of [
-    ['hello', 'no binary message'],
-    [Buffer.from('hello'), 'no frame of calls and answers'],
+    ['hello', 'not a binary message'],
+    [Buffer.from('hello'), 'not a frame of calls and answers'],
   ] as const) {
     const { socket } = await connected(() => 1);
     socket.send(sent);

@@ -7,12 +7,12 @@ import { CallChannel, type CallHandler, type Closing } from '@ringwright/wire/ca
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
 
-const NO_FRAME: Closing = { code: 1007, reason: 'no binary message' };
+const NO_FRAME: Closing = { code: 1007, reason: 'not a binary message' };
 /**
  * A close code of the range for applications. Calls not answered by then were not run, and never
  * will be.
  */
-const leaving = { code: 4001, reason: 'this server ends' } as const;
+const leaving = { code: 4001, reason: 'this server is stopping' } as const;
 
 export interface Answers {
   readonly handlers: ReadonlyMap<string, CallHandler>;

@@ -65,7 +65,7 @@ function countRow(row: HashedRow, counted: Tally): Finding | null {
   }
   counted.seq = seq;
   counted.highest_ms = Math.max(counted.highest_ms, ms);
-  if (!isRowHash(hash)) return rowFinding(seq, 'has a hash that is none');
+  if (!isRowHash(hash)) return rowFinding(seq, 'has an invalid hash');
   counted.digest = toggleRow(counted.digest, hash);
   if (!matchesHash(row, hash)) return rowFinding(seq, 'does not match its hash');
   return null;

@@ -66,7 +66,7 @@ export class CopyProcess {
   /** Resolves to its port; starts the process if needed. Rejects when it cannot listen or dies. */
   async port(): Promise<number> {
     this.#start();
-    return this.#port ?? Promise.reject(lost('it is not started'));
+    return this.#port ?? Promise.reject(lost('it was not started'));
   }
 
   /** Returns a function that sends orders of this copy; `end` is the last. Throws STORE_CLOSED. */
@@ -128,5 +128,5 @@ export class CopyProcess {
 }
 
 function lost(why: string): CodedError {
-  return new CodedError('COPY_CUT', `the process beside the store that copies: ${why}`);
+  return new CodedError('COPY_CUT', `the carrier process: ${why}`);
 }

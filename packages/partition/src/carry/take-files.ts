@@ -74,14 +74,14 @@ export class TakeFiles {
     const hide = streamCipher(cipherKey);
     const arrival: Arrival = { taken, socket, hide, head: Buffer.alloc(0), fault: null };
     taken.socket = socket;
-    socket.setTimeout(copyConnectMsMax, () => socket.destroy(new Error('nothing comes')));
+    socket.setTimeout(copyConnectMsMax, () => socket.destroy(new Error('no data arrives')));
     let wasOpen = false;
     socket.once('connect', () => {
       wasOpen = true;
       socket.setTimeout(copySilenceMsMax);
       socket.write(packGreeting(ticket));
     });
-    let reason = 'the source closed it';
+    let reason = 'the source closed the connection';
     socket.once('error', ({ message }) => void (reason = message));
     socket.once('close', () => {
       if (this.#taken.get(id)?.socket !== socket) return;
@@ -176,13 +176,14 @@ function afterHead(arrival: Arrival, bytes: Buffer): Buffer {
   const wanted = taken.files.bytes - taken.received;
   if (head === null) {
     if (bytes.length <= wanted) return bytes;
-    throw new Error(`more than ${taken.files.bytes} bytes came`);
+    throw new Error(`more than ${taken.files.bytes} bytes arrived`);
   }
   const missing = headBytes - head.length;
   arrival.head = Buffer.concat([head, bytes.subarray(0, missing)]);
   if (arrival.head.length < headBytes) return bytes.subarray(0, 0);
   const length = lengthOf(arrival.head);
   arrival.head = null;
-  if (length !== wanted) throw new Error(`${length} bytes are to come, ${wanted} are missing`);
+  if (length !== wanted)
+    throw new Error(`the source announces ${length} bytes, ${wanted} are missing`);
   return afterHead(arrival, bytes.subarray(missing));
 }

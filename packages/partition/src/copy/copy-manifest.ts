@@ -48,7 +48,8 @@ export function checkManifest(manifest: CopyManifest): void {
 /** Throws COPY_INVALID for a description that no file can have. */
 export function checkDescription(manifest: CopyDescription): void {
   checkPartitionName(manifest.keyspace, manifest.partition);
-  if (!isIncarnation(manifest.sourceIncarnation)) throw wrong('its source incarnation is no id');
+  if (!isIncarnation(manifest.sourceIncarnation))
+    throw wrong('its source incarnation is not an id');
   if (parseDigest(manifest.digest) === null) throw wrong('its digest is not 16 hex digits');
   for (const name of ['seq', 'bytes', 'walBytes', 'rows', 'tombstones'] as const) {
     const value = manifest[name] ?? 0;
@@ -70,6 +71,6 @@ export function checkMarks(most: TombstoneMarks | undefined, marks: TombstoneMar
 }
 
 function wrong(what: string): CodedError {
-  const hint = 'ask the source again';
+  const hint = 'request the copy from the source again';
   return new CodedError('COPY_INVALID', `manifest of a copy: ${what}`, { hint });
 }

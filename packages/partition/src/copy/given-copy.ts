@@ -82,7 +82,7 @@ export class GivenCopy {
   async door(offset: number): Promise<CopyDoor> {
     if (this.#failure !== null) {
       const options = { cause: this.#failure };
-      throw new CodedError('MOVE_UNKNOWN', 'the copy is not given any more', options);
+      throw new CodedError('MOVE_UNKNOWN', 'the copy is no longer available', options);
     }
     const port = await this.#parts.carrier.port();
     const ticket = randomBytes(TICKET_BYTES).toString('hex');
@@ -106,7 +106,7 @@ export class GivenCopy {
   async release(): Promise<void> {
     if (this.#released) return;
     this.#released = true;
-    this.#fail(new CodedError('MOVE_UNKNOWN', 'the copy is released'));
+    this.#fail(new CodedError('MOVE_UNKNOWN', 'the copy was released'));
     this.#order({ kind: 'end' });
     this.#room?.release();
     if (this.#aside !== null) await removeFiles(this.#aside);

@@ -163,6 +163,6 @@ export async function mirrorAside(
 }
 
 export function touched({ keyspace, partition }: Partition): CodedError {
-  const message = `${keyspace}/${partition} was written to its file while it was copied`;
-  return new CodedError('COPY_BUSY', message, { hint: 'ask again' });
+  const message = `${keyspace}/${partition} changed in its file while it was copied`;
+  return new CodedError('COPY_BUSY', message, { hint: 'start the copy again' });
 }

@@ -41,7 +41,7 @@ export class IncomingCopy {
     const end = offset + chunk.length;
     if (offset !== this.#received || end > this.manifest.bytes) {
       throw this.#invalid(
-        `chunk [${offset}, ${end}) where ${this.#received} of ${this.manifest.bytes} are here`,
+        `chunk [${offset}, ${end}) but ${this.#received} of ${this.manifest.bytes} bytes were received`,
       );
     }
     this.#received = end;

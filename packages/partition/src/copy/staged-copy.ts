@@ -85,7 +85,7 @@ export class StagedCopy {
     const about = { file: this.file, owner, keyspace, partition, digest };
     // failpoint: copy-in.before-make
     const made = await this.#parts.audits.make({ ...about, ...content });
-    if (made === null) throw this.invalid(`its records are not those of the digest ${digest}`);
+    if (made === null) throw this.invalid(`its records do not match the digest ${digest}`);
     return this.#takePlace(owner === null ? null : made);
   }
 
@@ -116,7 +116,7 @@ export class StagedCopy {
   invalid(what: string): CodedError {
     const { keyspace, partition } = this.about;
     return new CodedError('COPY_INVALID', `copy of ${keyspace}/${partition}: ${what}`, {
-      hint: 'the live file is as it was: start the copy again',
+      hint: 'the live file is unchanged: start the copy again',
     });
   }
 }
@@ -195,7 +195,7 @@ async function verifyCopy(
     'COPY_INVALID',
     `copy of ${manifest.keyspace}/${manifest.partition}: ${first.message}`,
     {
-      hint: 'the copy was thrown away and nothing changed here: ask again, or another source',
+      hint: 'the copy was discarded and nothing changed here: copy again, or from another source',
       details: { findings },
     },
   );

@@ -42,8 +42,8 @@ export function whyLost(file: string, known: FileIdentity | null): string | null
   const found = identityOf(file);
   if (found === null || known === null) return `${file} is gone`;
   if (found.dev !== known.dev || found.ino !== known.ino) {
-    return `${file} is another file than the one that is in use`;
+    return `${file} was replaced by another file while it was in use`;
   }
   if (found.bytes >= known.bytes) return null;
-  return `${file} has been cut: ${found.bytes} bytes of ${known.bytes}`;
+  return `${file} was truncated to ${found.bytes} of ${known.bytes} bytes`;
 }

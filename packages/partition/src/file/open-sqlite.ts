@@ -95,7 +95,8 @@ const checkVersion = once((): true => {
   for (const [index, least] of SQLITE_VERSION_MIN.entries()) {
     const part = found[index] ?? 0;
     if (part > least) return true;
-    if (part < least) throw unfit(`SQLite is ${text}, needed is ${SQLITE_VERSION_MIN.join('.')}`);
+    if (part < least)
+      throw unfit(`SQLite is ${text}, needed is at least ${SQLITE_VERSION_MIN.join('.')}`);
   }
   return true;
 });

@@ -120,18 +120,18 @@ export async function readCurrent(directory: string): Promise<string> {
   if (text.startsWith(REPLACED)) {
     const file = join(directory, incarnation.slice(REPLACED.length), 'data.db');
     throw new CodedError('PARTITION_DAMAGED', `${file} was replaced while a server used it`, {
-      hint: `drop the partition and let it refill; to use that file as it is, without what was written since it was copied, stop the server and remove "${REPLACED}" from ${currentFile(directory)}`,
+      hint: `drop the partition and let it refill; to use that file anyway, without later writes, stop the server and remove "${REPLACED}" from ${currentFile(directory)}`,
       details: { file },
     });
   }
   if (text.startsWith(NEW)) {
-    throw new CodedError('PARTITION_DAMAGED', `${directory} was never finished`, {
-      hint: 'what says that it is new was deleted or damaged: drop the partition and let it refill',
+    throw new CodedError('PARTITION_DAMAGED', `${directory} was never completed`, {
+      hint: 'its entry as a new partition was lost or damaged: drop the partition and let it refill',
       details: { directory },
     });
   }
   throw new CodedError('PARTITION_DAMAGED', `${currentFile(directory)} names no incarnation`, {
-    hint: 'CURRENT is only ever replaced whole: drop the partition and let it refill',
+    hint: 'CURRENT is damaged: drop the partition and let it refill',
     details: { directory },
   });
 }

@@ -43,7 +43,8 @@ export function readMeta(db: Database.Database): MetaRow {
     .prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name')
     .pluck()
     .all();
-  if (found.join('\n') !== schemaStatements.join('\n')) throw wrong('its tables are not ours');
+  if (found.join('\n') !== schemaStatements.join('\n'))
+    throw wrong('its tables are not those of a partition file');
   const rows = db.prepare<[], MetaRow>('SELECT * FROM meta').all();
   const meta = rows[0];
   if (meta === undefined || rows.length !== 1)
@@ -84,17 +85,18 @@ export class LatestInfo {
 }
 
 function metaProblem(meta: MetaRow): string | null {
-  if (!isKeyspace(meta.keyspace)) return 'its keyspace is no name';
-  if (!(meta.partition >= 0 && meta.partition < partitionCountMax)) return 'no such partition';
-  if (!isIncarnation(meta.incarnation)) return 'its incarnation is no id';
-  if (!isIncarnation(meta.life)) return 'its life is no id';
+  if (!isKeyspace(meta.keyspace)) return 'its keyspace is not a valid name';
+  if (!(meta.partition >= 0 && meta.partition < partitionCountMax))
+    return 'its partition number is out of range';
+  if (!isIncarnation(meta.incarnation)) return 'its incarnation is not an id';
+  if (!isIncarnation(meta.life)) return 'its life is not an id';
   if (!partitionStates.some((state) => state === meta.state)) return `state ${meta.state}`;
-  if (parseDigest(meta.digest) === null) return 'its digest is no digest';
+  if (parseDigest(meta.digest) === null) return 'its digest is invalid';
   for (const name of COUNTERS) {
     if (!Number.isSafeInteger(meta[name]) || meta[name] < 0) return `${name} is ${meta[name]}`;
   }
   if (meta.rows + meta.tombstones > meta.seq) return 'it counts more rows than sequence numbers';
-  if (meta.floor_ms > meta.barrier_ms) return 'its floor is above what was promised';
+  if (meta.floor_ms > meta.barrier_ms) return 'its floor is above its barrier';
   if (meta.checksum !== metaChecksum(meta)) return 'its meta row does not match its checksum';
   return null;
 }

@@ -32,7 +32,7 @@ export class Watermarks {
   confirm(peer: string, seq: number, fileSeq: number): void {
     if (!Number.isSafeInteger(seq) || seq < 0 || seq > fileSeq) {
       throw new CodedError('VALUE_OUT_OF_RANGE', `sequence ${seq} is not in 0 to ${fileSeq}`, {
-        hint: 'a peer that confirms more than was ever written speaks of another incarnation',
+        hint: 'a peer that confirms more than was ever written has another incarnation',
         details: { seq, fileSeq },
       });
     }

@@ -106,14 +106,14 @@ describe('one segment', () => {
     const file = `${image.directory}/0000000000000001.log`;
     for (const [later, what] of [
       [[header, kind], 'a frame with an entry of kind 4'],
-      [[magic, first], 'a segment of another form'],
-      [[magic], 'a segment of another form'],
+      [[magic, first], 'a segment in another format'],
+      [[magic], 'a segment in another format'],
     ] as const) {
       writeFileSync(file, Buffer.concat(later));
       await expect(readSegment(dirname(file), 1, true)).rejects.toMatchObject({
         code: 'LOG_DAMAGED',
         message: expect.stringContaining(`${what}, of a newer release`),
-        hint: expect.stringContaining('nothing is lost: start that on this directory'),
+        hint: expect.stringContaining('nothing is lost: start it on this directory'),
       });
     }
   });

@@ -179,10 +179,10 @@ export function checkLogIsThere(root: string, segments: readonly number[]): void
   const flag = dataPaths.logInUse(root);
   if (segments.length > 0 || !isRaised(flag)) return;
   const log = dataPaths.log(root);
-  throw new CodedError('LOG_DAMAGED', `the log was in use, and ${log} has no segment of it`, {
+  throw new CodedError('LOG_DAMAGED', `the log was in use, but ${log} has no segments`, {
     hint:
-      'put its files back; else move the data directory aside and refill the device; ' +
-      `where an older program has stopped in between, remove ${flag}`,
+      'restore its files, or move the data directory aside and refill the device; ' +
+      `if an older release was stopped cleanly in between, remove ${flag}`,
     details: { directory: log },
   });
 }

@@ -41,9 +41,9 @@ export async function readSegment(
   const header = decodeSegmentHeader(segment);
   if (header === null || header.number !== number) {
     const neverFinished = isLast && header === null && segment.length <= segmentHeaderBytes;
-    if (isOtherForm(segment)) throw ofNewer(file, 0, 'a segment of another form');
+    if (isOtherForm(segment)) throw ofNewer(file, 0, 'a segment in another format');
     if (neverFinished) return { bytes: segment, tornAt: 0, frames: 0, entries: new Map() };
-    throw damaged(file, 0, 'its header is not one of this segment');
+    throw damaged(file, 0, 'its header does not belong to this segment');
   }
   const places = new EntryPlaces();
   let frames = 0;
@@ -57,10 +57,10 @@ export async function readSegment(
     }
     const frame = frameAt(segment, offset, header.seed);
     if (frame === null) {
-      if (!isLast) throw damaged(file, offset, 'a frame is damaged in a segment that was finished');
+      if (!isLast) throw damaged(file, offset, 'a frame is damaged in a finished segment');
       const behind = frameBehind(segment, offset, header.seed);
       if (behind !== -1) {
-        throw damaged(file, offset, `a frame is damaged, and a whole one follows at ${behind}`);
+        throw damaged(file, offset, `a frame is damaged, but an intact one follows at ${behind}`);
       }
       if (header.keepsLength && length.isCut(segment, offset)) {
         throw damaged(
@@ -73,7 +73,7 @@ export async function readSegment(
       break;
     }
     if (frame.number !== frames) {
-      throw damaged(file, offset, `frame ${frame.number} where ${frames} belongs`);
+      throw damaged(file, offset, `frame ${frame.number} in the place of frame ${frames}`);
     }
     const start = frame.end - frame.payload.length;
     const unknownAt = places.add(frame.payload, start);
@@ -138,22 +138,23 @@ class EntryPlaces {
 
 /** The frame's checksum is right, so the bytes are as written. `kind`: from laterKind. */
 function notUnderstood(file: string, offset: number, kind: number | null): CodedError {
-  if (kind === null) return damaged(file, offset, 'a frame holds what no program of ours wrote');
+  if (kind === null)
+    return damaged(file, offset, 'a frame has an entry that no release can have written');
   return ofNewer(file, offset, `a frame with an entry of kind ${kind}`);
 }
 
 function ofNewer(file: string, offset: number, what: string): CodedError {
   return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${what}, of a newer release`, {
     hint:
-      'where one ran here nothing is lost: start that on this directory, stop it with SIGTERM; ' +
-      'when it has said that all is in the partition files, this one can start',
+      'if one ran here, nothing is lost: start it on this directory, stop it with SIGTERM; ' +
+      'once it logs that all is in the partition files, this release can start',
     details: { file, offset },
   });
 }
 
 export function damaged(file: string, offset: number, what: string): CodedError {
   return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${what}`, {
-    hint: 'acknowledged writes may be lost: move the data directory aside, refill the device',
+    hint: 'acknowledged writes may be lost: move the data directory aside and refill the device',
     details: { file, offset },
   });
 }

@@ -79,13 +79,13 @@ async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
   checkpointer.leaveSegments();
   // Batches in flight still go into the lost segment.
   void log.drained().then(() => checkpointer.segmentBegan());
-  const hint = 'somebody, or another program, changed the data directory; the log begins anew';
+  const hint = 'somebody, or another program, changed the data directory; a new log was begun';
   return new CodedError('LOG_DAMAGED', why, { hint });
 }
 
 async function lookAtEmpties({ empties }: StoreParts): Promise<CodedError | null> {
   const why = await empties.mend();
-  const hint = 'somebody, or another program, changed the data directory; it was written anew';
+  const hint = 'somebody, or another program, changed the data directory; the file was rewritten';
   return why === null ? null : new CodedError('LOG_DAMAGED', why, { hint });
 }
 

@@ -141,14 +141,14 @@ function checkWrite(write: Write): void {
   if (value !== null && value.length > valueBytesMax) {
     throw new CodedError(
       'VALUE_TOO_LARGE',
-      `value of ${value.length} bytes, allowed are ${valueBytesMax}`,
+      `value of ${value.length} bytes; the maximum is ${valueBytesMax}`,
       { hint: 'store it in parts under several keys' },
     );
   }
   if (!isStamp(write) || (origin !== null && !isStamp(origin))) {
-    throw new CodedError('VALUE_OUT_OF_RANGE', `stamp ${ms}.${tie} is no stamp`);
+    throw new CodedError('VALUE_OUT_OF_RANGE', `${ms}.${tie} is not a valid stamp`);
   }
   if (!isWholeUpTo(expiresMs, stampMsMax)) {
-    throw new CodedError('VALUE_OUT_OF_RANGE', `expiry ${expiresMs} is no time`);
+    throw new CodedError('VALUE_OUT_OF_RANGE', `expiry ${expiresMs} is not a valid time`);
   }
 }

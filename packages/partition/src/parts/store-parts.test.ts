@@ -12,8 +12,8 @@ test('a full disk is told from one that fails', () => {
     {
       code: 'STORE_FAILED',
       exit: 4,
-      message: `the disk of /srv/sd1 is full, and the store cannot go on: ${full.message}`,
-      hint: expect.stringMatching(/^free room, then start again: .*\/srv\/sd1\/trash$/),
+      message: `the disk of /srv/sd1 is full, and the store cannot continue: ${full.message}`,
+      hint: expect.stringMatching(/^free some space, then start again: .*\/srv\/sd1\/trash$/),
     },
     {
       code: 'STORE_FAILED',

@@ -67,7 +67,7 @@ export function partitionOf(
   checkOpen(parts);
   const found = parts.registry.get(keyspace, partition);
   if (found !== undefined) return found;
-  throw new CodedError('PARTITION_ABSENT', `no file of ${keyspace}/${partition} is here`, {
+  throw new CodedError('PARTITION_ABSENT', `this device has no file of ${keyspace}/${partition}`, {
     details: { keyspace, partition },
   });
 }
@@ -87,13 +87,13 @@ export function failureOf(error: unknown, root: string): CodedError {
   const reason = messageOf(error);
   const [what, hint] = isDiskFull(error)
     ? [
-        `the disk of ${root} is full, and the store cannot go on`,
-        'free room, then start again: what was acknowledged is on the disk; ' +
-          `dropped partitions lie in ${dataPaths.trash(root)}`,
+        `the disk of ${root} is full, and the store cannot continue`,
+        'free some space, then start again: all acknowledged writes are on the disk; ' +
+          `dropped partitions are in ${dataPaths.trash(root)}`,
       ]
     : [
         `the store of ${root} failed`,
-        'check the disk, then start again: the log is replayed from what is really on disk',
+        'check the disk, then start again: the log on the disk is replayed',
       ];
   return new CodedError('STORE_FAILED', `${what}: ${reason}`, { hint, cause: error });
 }

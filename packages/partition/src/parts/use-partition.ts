@@ -67,7 +67,7 @@ export function checkThere(parts: StoreParts, partition: Partition): void {
 }
 
 export function dropped(partition: Partition, cause?: unknown): CodedError {
-  const message = `${placeName(partition)} was dropped, or replaced by another copy, meanwhile`;
+  const message = `${placeName(partition)} was meanwhile dropped or replaced by another copy`;
   return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 

@@ -134,7 +134,7 @@ function giveRows(db: Database.Database, { parent, children, routeRows }: Giving
     `${rows} records, ${tombstones} deletions, digest ${formatDigest(digest)}`,
     `${meta.rows} records, ${meta.tombstones} deletions, digest ${meta.digest}`,
   ];
-  if (found !== kept) throw new Error(`a parent has ${found}, and counts ${kept}`);
+  if (found !== kept) throw new Error(`a parent has ${found}, but counts ${kept}`);
   const rowsAtOnce = Math.ceil(childSyncBytes / bytesOfRow(meta));
   for (const child of children) moveRows(db, child, rowsAtOnce);
   db.exec('DETACH parent');

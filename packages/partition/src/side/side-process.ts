@@ -91,7 +91,7 @@ export class SideProcess {
     this.#process = new BackgroundProcess({
       ...{ program, idleMsMax },
       onAnswer: (message) => this.#take(message),
-      onLost: (why) => this.#lose(new Error(`the process beside the store: ${why}`)),
+      onLost: (why) => this.#lose(new Error(`the side process: ${why}`)),
     });
   }
 

@@ -39,16 +39,20 @@ async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionI
   const from = join(dataPaths.trash(parts.root), name, named?.incarnation ?? '');
   const bytes = named === null ? null : await bytesOf(from);
   if (named === null || bytes === null) {
-    throw new CodedError('TRASH_UNKNOWN', `no dropped partition ${JSON.stringify(name)} is here`, {
-      hint: 'ring-builder trash RING list',
-    });
+    throw new CodedError(
+      'TRASH_UNKNOWN',
+      `there is no dropped partition ${JSON.stringify(name)} here`,
+      {
+        hint: 'ring-builder trash RING list',
+      },
+    );
   }
   return parts.mutex.run(placeName(named), async () => {
     const { keyspace, partition } = named;
     checkOpen(parts);
     if (parts.registry.get(keyspace, partition) !== undefined) {
       throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
-        hint: 'a copy of the dropped file, with its WAL, can be read with sqlite3: both stay there',
+        hint: 'a copy of the dropped file, with its WAL, can be read with sqlite3: both files stay where they are',
         details: { keyspace, partition, trash: from },
       });
     }
@@ -59,7 +63,9 @@ async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionI
     const incarnation = parts.newIncarnation();
     await stage(parts, { from, staged, incarnation });
     if (!(await placePartitionDirectory(parts, staged, named))) {
-      throw new Error(`a folder of ${placeName(named)} is here, and nobody knows of it`);
+      throw new Error(
+        `a folder of ${placeName(named)} exists here, but the store does not know it`,
+      );
     }
     // If the folder were on disk but unknown here, a partition created in its place would lose its
     // log.

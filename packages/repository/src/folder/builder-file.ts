@@ -82,8 +82,8 @@ export function parseBuilderFile(text: string): BuilderFile | string {
       digest === undefined ? printMembers(membersOf(content)) : printBuilderFile(content);
     if (spelled === text) return content;
     return digest === undefined || spelled.includes(digest)
-      ? 'is not in its one spelling'
-      : 'is not what its digest says: it was edited, or damaged';
+      ? 'is not in canonical form'
+      : 'does not match its digest: it was edited or damaged';
   } catch (error) {
     return messageOf(error);
   }

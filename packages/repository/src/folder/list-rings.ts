@@ -28,10 +28,10 @@ export async function listRings(rings: string): Promise<string[]> {
  */
 export async function requireRings(rings: string): Promise<string[]> {
   if (await exists(rings)) return listRings(rings);
-  throw new CodedError('RINGS_UNKNOWN', `the folder of rings ${rings} is not there`, {
+  throw new CodedError('RINGS_UNKNOWN', `the folder of rings ${rings} does not exist`, {
     hint:
-      '--rings DIR names another folder; ring-builder create makes it with its first ring; where ' +
-      'it was lost, ring-builder restore RING --from IP:PORT takes each ring from a server',
+      '--rings DIR selects another folder; ring-builder create makes it with its first ring; if ' +
+      'it was lost, ring-builder restore RING --from IP:PORT restores each ring from a server',
     details: { rings },
   });
 }

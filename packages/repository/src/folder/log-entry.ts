@@ -73,7 +73,7 @@ export function parseLogLine(line: string): LogEntry | string {
   }
   const parsed = logEntrySchema.safeParse(value);
   if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
-  return logLine(parsed.data) === line ? parsed.data : 'is not in the one spelling of a log line';
+  return logLine(parsed.data) === line ? parsed.data : 'is not a log line in canonical form';
 }
 
 export interface Pruning {

@@ -88,5 +88,5 @@ async function exchange(
 function isInTheWay({ ring, path }: RingFolder, placing: Placing | null): CodedError {
   if (placing === null) return ringExists(ring, path);
   const replace = `ring-builder restore ${ring} --from … --replace`;
-  return ringExists(ring, path, `${replace} keeps it aside and takes the other`);
+  return ringExists(ring, path, `${replace} keeps it and uses the other one`);
 }

@@ -36,7 +36,7 @@ export async function readEntries(folder: RingFolder): Promise<readonly LogEntry
   // The first commit may have happened between the two reads.
   const again = (await readRingLog(folder)).entries;
   if (again.length > 0) return again;
-  throw logDamaged(folder, 'no line is there, though builder.json follows one');
+  throw logDamaged(folder, 'it has no lines, but builder.json refers to one');
 }
 
 async function hasLoggedLine({ builder }: RingFolder): Promise<boolean> {
@@ -58,7 +58,7 @@ export function parseRingLog(folder: RingFolder, text: string): RingLog {
     if (typeof entry === 'string') throw logDamaged(folder, `line ${index + 1} ${entry}`);
     const previous = hashes.at(-1) ?? null;
     if (entry.previous !== previous) {
-      const found = `names ${entry.previous} as the line before, which is ${previous}`;
+      const found = `names ${entry.previous} as the previous line, which is ${previous}`;
       throw logDamaged(folder, `line ${index + 1} ${found}`);
     }
     entries.push(entry);
@@ -113,14 +113,14 @@ export function headMoved(ring: string, expected: Head | null, found: Head | nul
   );
   const message = `the head of ${ring} is ${is}, this was based on ${was}`;
   return new CodedError('HEAD_MOVED', message, {
-    hint: `ring-builder status ${ring} shows the head, and what to type on it`,
+    hint: `ring-builder status ${ring} shows the head and the next command`,
     details: { ring, expected, found },
   });
 }
 
 function logDamaged(folder: RingFolder, sentence: string): CodedError {
   return new CodedError('RING_LOG_DAMAGED', `${folder.log}: ${sentence}`, {
-    hint: `ring-builder verify ${folder.ring} lists all findings; get the file back from git`,
+    hint: `ring-builder verify ${folder.ring} lists all findings; restore the file from git`,
     details: { ring: folder.ring, path: folder.log },
   });
 }

@@ -46,9 +46,9 @@ export async function readVersion(
   const path = await versionPlace(folder, wanted, pruning);
   if (path === null) {
     const archive = pruning?.archive ?? null;
-    const where = archive === null ? 'kept nowhere' : `archived in ${archive}`;
+    const where = archive === null ? 'deleted' : `archived in ${archive}`;
     throw new CodedError('RING_VERSION_PRUNED', `version ${wanted} of ${ring} was pruned`, {
-      hint: `its file is ${where}; ring-builder log ${ring} still tells what it did`,
+      hint: `its file is ${where}; ring-builder log ${ring} still shows what it did`,
       details: { ring, version: wanted, archive },
     });
   }
@@ -67,7 +67,7 @@ export function requireLogged(
   { ring, path }: { readonly ring: string; readonly path: string },
 ): void {
   if (id === entry.id) return;
-  throw new CodedError('RING_FILE_INVALID', `${path} has id ${id}, the log says ${entry.id}`, {
+  throw new CodedError('RING_FILE_INVALID', `${path} has id ${id}, but the log says ${entry.id}`, {
     hint: `ring-builder verify ${ring}`,
     details: { ring, version: entry.version, found: id, wanted: entry.id },
   });
@@ -96,8 +96,8 @@ export async function readVersionFile(
 ): Promise<StoredVersion> {
   const bytes = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
   if (bytes === null) {
-    throw new CodedError('RING_FILE_INVALID', `${path} is not there, though the log names it`, {
-      hint: `get the file back from git or a server, then: ring-builder verify ${folder.ring}`,
+    throw new CodedError('RING_FILE_INVALID', `${path} is missing, but the log names it`, {
+      hint: `restore the file from git or a server, then: ring-builder verify ${folder.ring}`,
       details: { ring: folder.ring, version, path },
     });
   }
@@ -118,7 +118,7 @@ function damaged(
   if (!(error instanceof CodedError)) return error;
   const { code, message, details } = error;
   const hint =
-    `get it back from git; or take what a server has, and keep this folder aside: ` +
+    `restore it from git; or take over what a server has, which keeps this folder: ` +
     `ring-builder restore ${at.ring} --from IP:PORT --replace`;
   return new CodedError(code, `${at.path}: ${message}`, {
     hint,
@@ -131,9 +131,9 @@ function damaged(
 export function stateOf({ ring, state }: Pick<StoredVersion, 'ring' | 'state'>): BuilderState {
   if (state !== null) return state;
   const { keyspace, version } = ring;
-  const message = `version ${version} of ${keyspace} does not carry the builder`;
+  const message = `version ${version} of ${keyspace} does not contain the builder`;
   throw new CodedError('RING_FILE_INVALID', message, {
-    hint: 'such a file serves lookups only; take a version that ring-builder wrote',
+    hint: 'such a file can only be used for lookups; use a version that ring-builder wrote',
     details: { ring: keyspace, version },
   });
 }

@@ -58,5 +58,5 @@ test('near names come first, then restore; create only where nothing is near', a
   );
 
   const elsewhere = await refusal('cities', join(folder.path, 'absent'));
-  expect(elsewhere.hint).toContain('--rings DIR names another folder');
+  expect(elsewhere.hint).toContain('--rings DIR selects another folder');
 });

@@ -21,19 +21,19 @@ export async function requireRing(rings: string, ring: string): Promise<RingFold
   const hint =
     near.length > 0
       ? `did you mean ${near.join(' or ')}? ring-builder list shows all; ${lost}`
-      : `ring-builder list shows those of ${rings}, --rings DIR names another folder; ${lost}; ` +
-        `a new one: ring-builder create ${ring} --partition-power 8 --replicas 3`;
-  throw new CodedError('RING_UNKNOWN', `no ring "${ring}": ${path} is not there`, {
+      : `ring-builder list lists the rings here, --rings DIR selects another folder; ${lost}; ` +
+        `to create it: ring-builder create ${ring} --partition-power 8 --replicas 3`;
+  throw new CodedError('RING_UNKNOWN', `no ring "${ring}": ${path} does not exist`, {
     hint,
     details: { ring, path, near },
   });
 }
 
 function builderLost({ ring, builder, versions }: RingFolder): CodedError {
-  const message = `${builder} is not there, though the log and the versions of ${ring} are`;
+  const message = `${builder} is missing, but the log and the versions of ${ring} exist`;
   return new CodedError('RING_LOG_DAMAGED', message, {
     hint:
-      'get it back from git or a copy; or take what a server has, and keep this folder aside: ' +
+      'restore it from git or a copy; or take over what a server has, which keeps this folder: ' +
       `ring-builder restore ${ring} --from IP:PORT --replace, or --from a file in ${versions}`,
     details: { ring, path: builder },
   });
@@ -44,7 +44,7 @@ export function ringExists(
   path: string,
   instead = 'choose another name',
 ): CodedError {
-  return new CodedError('RING_EXISTS', `ring ${ring} is there already: ${path}`, {
+  return new CodedError('RING_EXISTS', `ring ${ring} already exists: ${path}`, {
     hint: `ring-builder status ${ring}, or ${instead}`,
     details: { ring, path },
   });

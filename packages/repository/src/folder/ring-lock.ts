@@ -156,7 +156,7 @@ function lockHeld(folder: RingFolder, claim: Claim | undefined): CodedError {
   const path = join(folder.path, claim?.name ?? basename(folder.path));
   const who = owner === null ? 'an unreadable lock file' : describeOwner(owner);
   return new CodedError('LOCK_HELD', `ring ${folder.ring} is being changed by ${who}`, {
-    hint: `try again when it has ended; if that process is gone: rm ${path}`,
+    hint: `try again when it has finished; if that process no longer exists: rm ${path}`,
     details: { ring: folder.ring, owner, path },
   });
 }

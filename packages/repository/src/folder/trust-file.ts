@@ -44,10 +44,10 @@ export function openTrustFile(bytes: Uint8Array, anchor: string | null): RingsTr
 export async function requireTrust(rings: string): Promise<RingsTrust> {
   const found = await readTrust(rings);
   if (found !== null) return found;
-  throw new CodedError('TRUST_UNKNOWN', `${trustPath(rings)} is not there`, {
+  throw new CodedError('TRUST_UNKNOWN', `${trustPath(rings)} does not exist`, {
     hint:
-      'ring-builder key generate turns signing on; if it was lost, get it back from git, a copy, ' +
-      'or what servers are started with (--trust)',
+      'ring-builder key generate turns on signing; if it was lost, restore it from git, a copy, ' +
+      'or the file that servers are started with (--trust)',
   });
 }
 

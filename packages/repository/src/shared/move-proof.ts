@@ -84,12 +84,12 @@ export function judgeProof(
     const { assignment, partition } = receipt;
     const move = open.get(assignment);
     if (move === undefined || !isOfMove(receipt, move, next)) {
-      report('RECEIPT_STRAY', `a receipt of partition ${partition} is of no finalized move`);
+      report('RECEIPT_STRAY', `a receipt of partition ${partition} belongs to no finalized move`);
     } else open.delete(assignment);
   }
   for (const { partition, from, to } of open.values()) {
     const route = `${from === null ? 'new' : `d${from}`} → d${to}`;
-    report('RECEIPTS_MISSING', `partition ${partition} went ${route} without a receipt`);
+    report('RECEIPTS_MISSING', `partition ${partition} moved ${route} without a receipt`);
   }
   return { findings, receipts };
 }

@@ -155,7 +155,9 @@ async function storeAtMajority(
   const failed = outcomes.flatMap((one, at) => {
     const store = asked[at] ?? '';
     if (one.status === 'fulfilled') return [];
-    return [missing.includes(store) ? `${store} is not there` : `${store}: ${String(one.reason)}`];
+    return [
+      missing.includes(store) ? `${store} does not exist` : `${store}: ${String(one.reason)}`,
+    ];
   });
   const message = `${held.size} of ${asked.length} ring stores stored it: ${failed.join('; ')}`;
   throw new CodedError('RING_STORES_TOO_FEW', message, {
@@ -170,12 +172,12 @@ async function missingOf(store: string): Promise<string[]> {
 
 /** A store that had the ring is not created anew: its disk may be unmounted for a while. */
 function storesHint(missing: readonly string[], { record }: SharedHead): string {
-  const rule = 'a majority must, and every one that joins';
+  const rule = 'a majority must store it, and every joining one';
   if (missing.length === 0) return rule;
   const lost = missing.filter((store) => record?.stores.includes(store));
-  if (lost.length > 0) return `${rule}: are the disks of ${lost.join(' and ')} mounted?`;
+  if (lost.length > 0) return `${rule}: check that the disks of ${lost.join(' and ')} are mounted`;
   const make = quoteCommand(['mkdir', '-p', ...missing]);
-  return `${rule}: ${make} makes them, where no disk is to be mounted`;
+  return `${rule}: if no disk has to be mounted there, create them with ${make}`;
 }
 
 /** Reads from the working copy if it has the file, else from a store. */
@@ -189,7 +191,7 @@ async function readFileOf(
   );
   if (bytes !== null && sha256(bytes) === file.sha256) return bytes;
   if (record !== null) return readSharedFile(record, file);
-  throw new Error(`version ${file.version} of ${folder.ring} changed while it was stored`);
+  throw new Error(`version ${file.version} of ${folder.ring} changed while it was being stored`);
 }
 
 async function swapHead({ store, revision, record }: SharedHead, next: HeadRecord): Promise<void> {
@@ -199,9 +201,9 @@ async function swapHead({ store, revision, record }: SharedHead, next: HeadRecor
   if (outcome === 'unknown') {
     throw new CodedError(
       'HEAD_UNKNOWN',
-      `${store.url} broke off: is version ${version} the head?`,
+      `${store.url} did not confirm: version ${version} may or may not be the head`,
       {
-        hint: `ring-builder status ${ring} tells, when the store answers again`,
+        hint: `ring-builder status ${ring} shows it when the store answers again`,
         details: { ring, version, id },
       },
     );
@@ -224,8 +226,8 @@ function otherHead(ring: string, record: HeadRecord | null, stored: StoredHead |
 }
 
 function noStores(ring: string, stores: readonly string[]): CodedError {
-  const message = `${ring} has ${stores.length} ring stores to keep its files in`;
+  const message = `${ring} has ${stores.length} ring stores for its files`;
   return new CodedError('USAGE', message, {
-    hint: '--ring-stores /srv/a/rings,/srv/b/rings,/srv/c/rings, when the first version is made',
+    hint: '--ring-stores /srv/a/rings,/srv/b/rings,/srv/c/rings, with the commit of the first version',
   });
 }

@@ -126,9 +126,9 @@ async function fetchReceipts(folder: RingFolder, { record, content }: SharedHead
 function diverged(folder: RingFolder, own: RingLog, theirs: RingLog): CodedError {
   const { ring } = folder;
   const at = own.hashes.findIndex((hash, index) => hash !== theirs.hashes[index]);
-  const message = `line ${at + 1} of ${folder.log} is not in the history that the store has`;
+  const message = `line ${at + 1} of ${folder.log} is not in the history of the store`;
   return new CodedError('LOGS_DIVERGED', message, {
-    hint: `a commit was made without the store: ring-builder restore ${ring} --from store --replace takes the history of the store, and keeps the one here`,
+    hint: `a commit was made without the store: ring-builder restore ${ring} --from store --replace uses the history of the store, and keeps the one here`,
     details: { ring, line: at + 1 },
   });
 }

@@ -68,7 +68,7 @@ export async function useStore(
   if (before !== null && before.url !== url) {
     const message = `the heads of ${rings} are recorded in ${before.url}, not in ${url}`;
     throw new CodedError('USAGE', message, {
-      hint: `another store has another history: use another --rings, or edit ${storePath(rings)}`,
+      hint: `another store has another history: use another folder (--rings), or edit ${storePath(rings)}`,
       details: { found: before.url, given: url },
     });
   }
@@ -89,7 +89,7 @@ export function requireStorePaths(stores: readonly string[]): void {
   const tooMany = stores.length > ringStoresMax;
   if (twice === undefined && relative === undefined && !tooMany) return;
   const why = tooMany ? `${stores.length} folders` : `${relative ?? twice}`;
-  throw new CodedError('USAGE', `ring stores are different absolute folders: ${why}`, {
+  throw new CodedError('USAGE', `ring stores must be different absolute folders: ${why}`, {
     hint: `1 to ${ringStoresMax} of them, such as /srv/a/rings,/srv/b/rings,/srv/c/rings`,
   });
 }

@@ -30,7 +30,7 @@ export function verifyLog(text: string): VerifiedLog {
       continue;
     }
     if (entry.previous !== previous) {
-      const sentence = `names ${entry.previous} as the line before, which is ${previous}`;
+      const sentence = `names ${entry.previous} as the previous line, which is ${previous}`;
       report('LOG_CHAIN_BROKEN', number, sentence);
     }
     const wrong = wrongSuccession(entries, entry);
@@ -50,7 +50,8 @@ function wrongSuccession(before: readonly LogEntry[], entry: LogEntry): string |
   if (entry.kind === 'restore') return before.length === 0 ? null : 'restores after other entries';
   const last = versions.at(-1);
   const wanted = (last?.version ?? 0) + 1;
-  if (entry.version !== wanted) return `makes version ${entry.version}, the next one is ${wanted}`;
+  if (entry.version !== wanted)
+    return `makes version ${entry.version}, but the next one is ${wanted}`;
   const parent = last?.id ?? null;
-  return entry.parent === parent ? null : `has parent ${entry.parent}, the head was ${parent}`;
+  return entry.parent === parent ? null : `has parent ${entry.parent}, but the head was ${parent}`;
 }

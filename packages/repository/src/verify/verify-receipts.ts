@@ -120,5 +120,5 @@ export async function strayReceipts(
   const names = (await readdir(folder.receipts).catch(onlyMissing)) ?? [];
   return names
     .filter((name) => !named.has(name))
-    .map((name) => ({ code: 'FILE_STRAY', message: `receipts/${name} is of no version` }));
+    .map((name) => ({ code: 'FILE_STRAY', message: `receipts/${name} belongs to no version` }));
 }

@@ -98,13 +98,13 @@ function verifyBuilder(
 ): Finding[] {
   const end = log.hashes.at(-1) ?? null;
   if (file.log !== end && (file.log === null || log.hashes.includes(file.log))) {
-    const message = `builder.json follows log line ${file.log}, the last one is ${end}`;
-    return [{ code: 'BUILDER_BEHIND', message: `${message}: a command was stopped half-way` }];
+    const message = `builder.json follows log line ${file.log}, but the last one is ${end}`;
+    return [{ code: 'BUILDER_BEHIND', message: `${message}: a command was interrupted` }];
   }
   const findings: Finding[] = [];
   const report = (code: string, message: string): void => void findings.push({ code, message });
   if (file.log !== end) {
-    const message = `builder.json follows log line ${file.log}, log.jsonl ends in ${end}`;
+    const message = `builder.json follows log line ${file.log}, but log.jsonl ends in ${end}`;
     report('LOG_END_WRONG', `${message}: a line was edited, added or cut`);
   }
   const head = headOf(log.entries);
@@ -114,7 +114,7 @@ function verifyBuilder(
   }
   const restored = newest !== null && newest.id === head?.id ? newest.state : null;
   if (restored !== null && !sameBytes(serializeState(restored), serializeState(file.state))) {
-    const message = `builder.json is not what version ${head?.version} restores`;
+    const message = `builder.json differs from what version ${head?.version} restores`;
     report('BUILDER_STATE_WRONG', message);
   }
   const staged = codedOr(() => stagedState(file));

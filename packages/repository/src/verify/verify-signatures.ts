@@ -27,7 +27,7 @@ export async function verifyTrust(rings: string, pin: string | null): Promise<Ve
     return null;
   });
   if (pin !== null && !trust?.roots.some(({ id }) => id === pin)) {
-    const message = `trust.json does not hold root ${pin}`;
+    const message = `trust.json does not contain root ${pin}`;
     findings.push({ code: 'TRUST_FORK', message });
   }
   const waiting = await readWaiting(rings);
@@ -42,7 +42,8 @@ function waitingFindings(bytes: Uint8Array, trust: RingsTrust | null): Finding[]
     const before = trust?.trust.keys.root ?? new Map();
     const signers = signersOf(payload, document.signatures, new Map([...before, ...own.keys.root]));
     if (spelled && signers.size === document.signatures.length) return [];
-    const message = 'trust-next.json was edited: a signature or its spelling is wrong';
+    const message =
+      'trust-next.json was edited: a signature is invalid or its form is not canonical';
     return [{ code: 'TRUST_INVALID', message }];
   } catch (error) {
     return [findingOf(error)];
@@ -69,10 +70,12 @@ export function signatureChecks(
     if (signing === null) {
       const findings: Finding[] = [];
       if (signedSince !== null) {
-        findings.push(report('VERSION_UNSIGNED', `unsigned, after version ${signedSince} was not`));
+        findings.push(
+          report('VERSION_UNSIGNED', `unsigned, although version ${signedSince} is signed`),
+        );
       }
       if (signatures.length > 0) {
-        findings.push(report('SIGNATURE_INVALID', 'signed, but its manifest knows of no root'));
+        findings.push(report('SIGNATURE_INVALID', 'signed, but its manifest names no root'));
       }
       return findings;
     }
@@ -101,12 +104,15 @@ interface Signed {
 function manifestFaults(entry: LogEntry, { signing, root, log }: Signed): Fault[] {
   const faults: Fault[] = [];
   if (signing.epoch !== root.root.epoch) {
-    faults.push(['EPOCH_WRONG', `of epoch ${signing.epoch}, its root of ${root.root.epoch}`]);
+    faults.push([
+      'EPOCH_WRONG',
+      `of epoch ${signing.epoch}, but its root is of epoch ${root.root.epoch}`,
+    ]);
   }
   // A log that a restore began lacks the line before it.
   const before = log.hashes[log.entries.indexOf(entry) - 1] ?? null;
   if (entry.kind !== 'restore' && signing.logHead !== before) {
-    const sentence = `names ${signing.logHead} as the log line before it, which is ${before}`;
+    const sentence = `names ${signing.logHead} as the previous log line, which is ${before}`;
     faults.push(['LOG_HEAD_WRONG', sentence]);
   }
   const logged = entry.details['override'] ?? null;
@@ -124,7 +130,7 @@ function signatureFaults(
 ): Fault[] {
   const faults: Fault[] = [];
   if (root.root.cluster !== ring.cluster) {
-    faults.push(['CLUSTER_WRONG', `of cluster '${ring.cluster}', its root of another`]);
+    faults.push(['CLUSTER_WRONG', `of cluster '${ring.cluster}', but its root is of another one`]);
   }
   const later = trust.roots.slice(trust.roots.indexOf(root));
   const keys = new Map(later.flatMap((one) => [...one.keys.ring]));
@@ -138,7 +144,10 @@ function signatureFaults(
   for (const { details } of about) {
     const { signer } = details;
     if (typeof signer !== 'string' || signers.has(signer)) continue;
-    faults.push(['SIGNATURE_LOST', `the signature of key ${signer} is gone, which the log names`]);
+    faults.push([
+      'SIGNATURE_LOST',
+      `the signature of key ${signer}, which the log names, is missing`,
+    ]);
   }
   const needed = signaturesNeeded(signing, root);
   const pushed = about.some(({ kind }) => kind === 'push');

@@ -63,7 +63,7 @@ function versionFindings(folder: RingFolder, entry: LogEntry, stored: StoredVers
   const { ring, id, state, extraSections } = stored;
   const findings = auditRing(ring).map((one) => finding(version, one.code, one.message));
   if (id !== entry.id) {
-    const message = `its file has id ${id}, the log says ${entry.id}`;
+    const message = `its file has id ${id}, but the log says ${entry.id}`;
     findings.push(finding(version, 'VERSION_ID_WRONG', message));
   }
   if (ring.keyspace !== folder.ring || ring.version !== version || ring.parent !== entry.parent) {
@@ -72,12 +72,12 @@ function versionFindings(folder: RingFolder, entry: LogEntry, stored: StoredVers
   }
   const staged = stagedDigestOf(extraSections);
   if (entry.kind !== 'restore' && staged !== (entry.staged ?? null)) {
-    const message = `was made of staged changes ${staged}, the log says ${entry.staged ?? null}`;
+    const message = `was made from changes ${staged}, but the log says ${entry.staged ?? null}`;
     findings.push(finding(version, 'STAGED_CONTENT_WRONG', message));
   }
   if (state === null) {
     const message =
-      'its file does not carry the builder, so the builder cannot be restored from it';
+      'its file does not contain the builder, so the builder cannot be restored from it';
     findings.push(finding(version, 'VERSION_WITHOUT_BUILDER', message));
   }
   return findings;
@@ -99,8 +99,8 @@ async function strayFiles(folder: RingFolder, made: readonly LogEntry[]): Promis
     // The next writer removes it (write-ring.ts).
     const leftover = version !== null && version > (made.at(-1)?.version ?? 0);
     const why = leftover
-      ? 'is left over from a commit that did not end'
-      : 'is no version of the log';
+      ? 'is left over from an interrupted commit'
+      : 'is not a version in the log';
     return [
       { code: 'FILE_STRAY', message: `versions/${name} ${why}`, details: { name, leftover } },
     ];

@@ -32,7 +32,7 @@ function* notSorted({ moves }: Ring): Generator<Broken> {
   for (const move of moves) {
     const order =
       before === null ? 1 : move.partition - before.partition || move.replica - before.replica;
-    if (before !== null && order < 0) yield `${named(move)} stands after ${named(before)}`;
+    if (before !== null && order < 0) yield `${named(move)} comes after ${named(before)}`;
     before = move;
   }
 }
@@ -44,7 +44,7 @@ function* slotTwice({ moves }: Ring): Generator<Broken> {
 function* slotUnknown({ moves, table }: Ring): Generator<Broken> {
   for (const move of moves) {
     if (move.from === null || table[move.replica]?.[move.partition] !== undefined) continue;
-    yield `${named(move)} is of slot ${slotOf(move)}, which the table does not have`;
+    yield `${named(move)} is for slot ${slotOf(move)}, which is not in the table`;
   }
 }
 
@@ -56,7 +56,7 @@ function* slotNotNext(ring: Ring): Generator<Broken> {
   const fresh = moves.filter(({ from }) => from === null);
   const replicas = grownReplicas(ring, fresh.length);
   if (liveCountOf(ring.partitioner) !== partitions && !Number.isInteger(replicas)) {
-    const message = `${fresh.length} new slots make ${replicas} replicas, wanted a whole number`;
+    const message = `${fresh.length} new slots make ${replicas} replicas, expected a whole number`;
     yield `${message}: partitions were split or merged`;
   }
   const after = slotCount(partitions, replicas);
@@ -64,8 +64,8 @@ function* slotNotNext(ring: Ring): Generator<Broken> {
   for (const move of fresh) {
     const place = move.replica * partitions + move.partition;
     if (place >= slots && place < after && !isGone(move.partition)) continue;
-    yield `${named(move)} is of the new slot ${slotOf(move)}, ` +
-      `which is none of the ${fresh.length} after the last of the table`;
+    yield `${named(move)} is for the new slot ${slotOf(move)}, ` +
+      `which is not one of the ${fresh.length} after the last slot of the table`;
   }
 }
 
@@ -75,7 +75,7 @@ function* childWrong(ring: Ring): Generator<Broken> {
   const { moves, table } = ring;
   const reshaping = parentsIn(ring);
   for (const ids of partedParents(ring, reshaping)) {
-    yield `partitions ${ids.join(' and ')} are merged and lie on different devices`;
+    yield `partitions ${ids.join(' and ')} are merged but are on different devices`;
   }
   const wanted = new Map<string, number | undefined>();
   for (const [child, [parent = -1]] of reshaping.parents) {
@@ -87,7 +87,8 @@ function* childWrong(ring: Ring): Generator<Broken> {
     const to = wanted.get(slotOf(move));
     wanted.delete(slotOf(move));
     if (move.from === null && to === move.to) continue;
-    const what = to === undefined ? 'is of no child' : `joins ${move.to}, its parent is on ${to}`;
+    const what =
+      to === undefined ? 'belongs to no child' : `joins ${move.to}, but its parent is on ${to}`;
     yield `${named(move)} of slot ${slotOf(move)} ${what}`;
   }
   for (const [slot, to] of wanted) yield `no move brings slot ${slot} to device ${to}`;
@@ -111,7 +112,7 @@ function* toUnknown({ moves, devices }: Ring): Generator<Broken> {
 function* toHoldsPartition({ moves, table }: Ring): Generator<Broken> {
   for (const move of moves) {
     if (!table.some((row) => row[move.partition] === move.to)) continue;
-    yield `${named(move)} joins device ${move.to}, which holds partition ${move.partition}`;
+    yield `${named(move)} joins device ${move.to}, which already holds partition ${move.partition}`;
   }
   yield* twice(
     moves,

@@ -52,7 +52,7 @@ const faults: [string, Ring, RegExp][] = [
   ['RING_CLUSTER_INVALID', { ...good, cluster: '' }, /0 characters/],
   ['RING_VERSION_INVALID', { ...good, version: 2.5 }, /2\.5/],
   ['RING_PARENT_WRONG', { ...good, parent: null }, /version 2 has parent none/],
-  ['RING_PARENT_WRONG', { ...first, parent: good.parent }, /version 1 has parent .*wanted none/],
+  ['RING_PARENT_WRONG', { ...first, parent: good.parent }, /version 1 has parent .*expected none/],
   ['RING_PARTITIONER_INVALID', { ...good, partitioner: { ...md5, prefix: 'a' } }, /prefix "a"/],
   ['RING_PARTITIONS_WRONG', { ...good, partitioner: { ...md5, power: 4 } }, /8 partitions, .* 16/],
   [
@@ -62,7 +62,7 @@ const faults: [string, Ring, RegExp][] = [
   ],
   ['MOVE_CHILD_WRONG', { ...split, moves: split.moves.slice(1) }, /no move brings slot \(8, 0\)/],
   ['RING_REPLICAS_INVALID', { ...good, replicas: 33 }, /33 replicas/],
-  ['ROW_LENGTHS_WRONG', { ...good, replicas: 2.5 }, /8, 8, 8 slots, wanted 8, 8, 4/],
+  ['ROW_LENGTHS_WRONG', { ...good, replicas: 2.5 }, /8, 8, 8 slots, expected 8, 8, 4/],
   [
     'MIN_VERSIONS_LENGTH_WRONG',
     { ...good, minVersions: new Uint32Array(7) },
@@ -80,8 +80,12 @@ const faults: [string, Ring, RegExp][] = [
     /100007 devices/,
   ],
   ['DEVICE_ID_NOT_INDEX', withDevice(2, { id: 3 }), /has id 3 at index 2/],
-  ['DEVICE_FIELDS_INVALID', withDevice(2, { port: 0 }), /device 2 has a wrong port/],
-  ['DEVICE_FIELDS_INVALID', withDevice(2, { weight: Number.NaN }), /device 2 has a wrong weight/],
+  ['DEVICE_FIELDS_INVALID', withDevice(2, { port: 0 }), /device 2 has an invalid port/],
+  [
+    'DEVICE_FIELDS_INVALID',
+    withDevice(2, { weight: Number.NaN }),
+    /device 2 has an invalid weight/,
+  ],
   [
     'DEVICE_ADDRESS_TWICE',
     withDevice(2, { ...sampleDevice(0), id: 2 }),
@@ -105,24 +109,20 @@ const faults: [string, Ring, RegExp][] = [
     { ...good, moves: Array<Move>(65_537).fill(moveA) },
     /65537 moves in flight, at most 65536/,
   ],
-  [
-    'MOVES_NOT_SORTED',
-    { ...good, moves: [moveB, moveA] },
-    /assignment 1 stands after assignment 2/,
-  ],
+  ['MOVES_NOT_SORTED', { ...good, moves: [moveB, moveA] }, /assignment 1 comes after assignment 2/],
   [
     'MOVE_SLOT_TWICE',
     { ...good, moves: [moveA, { ...moveA, to: nonHolderOf(good, 1), assignment: 2 }] },
     /share a slot/,
   ],
-  ['MOVE_SLOT_UNKNOWN', withMove({ replica: 3 }), /slot \(1, 3\), which the table does not have/],
-  ['MOVE_SLOT_NOT_NEXT', withMove({ from: null }), /new slot \(1, 1\), which is none of the 1/],
+  ['MOVE_SLOT_UNKNOWN', withMove({ replica: 3 }), /slot \(1, 3\), which is not in the table/],
+  ['MOVE_SLOT_NOT_NEXT', withMove({ from: null }), /new slot \(1, 1\), which is not one of the 1/],
   ['MOVE_FROM_WRONG', withMove({ from: moveA.to }), /but slot \(1, 1\) is on device/],
   ['MOVE_TO_UNKNOWN', withMove({ to: 5 }), /joins device 5, which is not in the ring/],
   [
     'MOVE_TO_HOLDS_PARTITION',
     withMove({ to: deviceOf(good.table, 0, 1) }),
-    /which holds partition 1/,
+    /which already holds partition 1/,
   ],
   [
     'MOVE_TO_HOLDS_PARTITION',

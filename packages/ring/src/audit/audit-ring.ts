@@ -74,7 +74,7 @@ function* fieldsInvalid({ devices }: Ring): Generator<Broken> {
     if (device === null) continue;
     const parsed = deviceSchema.safeParse(device);
     if (parsed.success) continue;
-    const message = `device ${device.id} has a wrong ${firstComplaint(parsed.error)}`;
+    const message = `device ${device.id} has an invalid ${firstComplaint(parsed.error)}`;
     yield { message, details: { device } };
   }
 }

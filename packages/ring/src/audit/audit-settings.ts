@@ -34,7 +34,7 @@ function* nameInvalid({ keyspace }: Ring): Generator<Broken> {
 
 function* clusterInvalid({ cluster }: Ring): Generator<Broken> {
   if (cluster.length > 0 && cluster.length <= 128) return;
-  yield `the cluster's name has ${cluster.length} characters, wanted 1 to 128`;
+  yield `the cluster name has ${cluster.length} characters, expected 1 to 128`;
 }
 
 function* versionInvalid({ version }: Ring): Generator<Broken> {
@@ -45,7 +45,7 @@ function* versionInvalid({ version }: Ring): Generator<Broken> {
 function* parentWrong({ version, parent }: Ring): Generator<Broken> {
   if (version === 1 ? parent === null : parent !== null && /^[0-9a-f]{64}$/.test(parent)) return;
   const wanted = version === 1 ? 'none' : 'a ring id of 64 hex digits';
-  yield `version ${version} has parent ${parent ?? 'none'}, wanted ${wanted}`;
+  yield `version ${version} has parent ${parent ?? 'none'}, expected ${wanted}`;
 }
 
 function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
@@ -58,16 +58,16 @@ function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
   if (partitioner.kind === 'murmur3-mod') {
     const { seed } = partitioner;
     if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return;
-    yield `murmur3-mod has seed ${seed}, wanted 0 to ${2 ** 32 - 1}`;
+    yield `murmur3-mod has seed ${seed}, expected 0 to ${2 ** 32 - 1}`;
     return;
   }
   const { power, prefix, suffix } = partitioner;
   if (!Number.isInteger(power) || power < 0 || power > partitionPowerMax) {
-    yield `md5-shift has power ${power}, wanted 0 to ${partitionPowerMax}`;
+    yield `md5-shift has power ${power}, expected 0 to ${partitionPowerMax}`;
   }
   for (const [name, hex] of Object.entries({ prefix, suffix })) {
     if (/^([0-9a-f]{2})*$/.test(hex)) continue;
-    yield `md5-shift has ${name} ${JSON.stringify(hex)}, wanted bytes in hex`;
+    yield `md5-shift has ${name} ${JSON.stringify(hex)}, expected bytes in hex`;
   }
 }
 
@@ -77,7 +77,7 @@ function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> 
     yield `${partitions} partitions, but ${partitioner.kind} makes ${wanted}`;
   }
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionCountMax) {
-    yield `${partitions} partitions, wanted 1 to ${partitionCountMax}`;
+    yield `${partitions} partitions, expected 1 to ${partitionCountMax}`;
   }
 }
 
@@ -87,7 +87,7 @@ function* reshapeInvalid({ partitioner, reshape, partitions }: Ring): Generator<
   const { kind, partitioner: other } = reshape;
   for (const { message } of intervalFaults(other)) yield `reshape ${kind}: ${message}`;
   if (kind === 'to' && other.partitions !== partitions) {
-    yield `${other.partitions} partitions after the reshape, ${partitions} in it`;
+    yield `${other.partitions} partitions after the reshape, but the ring has ${partitions}`;
   }
   const [before, after] = kind === 'to' ? [partitioner, other] : [other, partitioner];
   if (!mayFollow(before, after)) {
@@ -98,16 +98,16 @@ function* reshapeInvalid({ partitioner, reshape, partitions }: Ring): Generator<
 
 function* replicasInvalid({ partitioner, partitions, replicas }: Ring): Generator<Broken> {
   if (!(replicas >= 1 && replicas <= replicaCountMax)) {
-    yield `${replicas} replicas, wanted 1 to ${replicaCountMax}`;
+    yield `${replicas} replicas, expected 1 to ${replicaCountMax}`;
   }
   if (liveCountOf(partitioner) === partitions || Number.isInteger(replicas)) return;
-  yield `${replicas} replicas with partitions split or merged, wanted a whole number`;
+  yield `${replicas} replicas after a split or merge, expected a whole number`;
 }
 
 function* rowLengthsWrong({ table, partitions, replicas }: Ring): Generator<Broken> {
   const found = table.map((row) => row.length).join(', ');
   const wanted = rowLengths(partitions, replicas).join(', ');
-  if (found !== wanted) yield `rows of ${found || 'no'} slots, wanted ${wanted}`;
+  if (found !== wanted) yield `rows of ${found || 'no'} slots, expected ${wanted}`;
 }
 
 function* minVersionsLengthWrong({ minVersions, partitions }: Ring): Generator<Broken> {
@@ -123,5 +123,5 @@ function* replicasExceedDevices({ table, devices }: Ring): Generator<Broken> {
 
 function* nextAssignmentInvalid({ nextAssignment }: Ring): Generator<Broken> {
   if (Number.isSafeInteger(nextAssignment) && nextAssignment >= 1) return;
-  yield `the next assignment id is ${nextAssignment}, wanted a whole number from 1`;
+  yield `the next assignment id is ${nextAssignment}, expected a whole number from 1`;
 }

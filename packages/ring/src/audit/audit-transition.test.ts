@@ -52,14 +52,14 @@ const faults: [string, Ring, Ring, RegExp][] = [
     'NEXT_ANCESTORS_WRONG',
     proposed,
     { ...initializing, ancestors: ['f'.repeat(64)] },
-    /\[ffff.*wanted \[/,
+    /\[ffff.*expected \[/,
   ],
-  ['NEXT_ANCESTORS_WRONG', proposed, { ...initializing, ancestors: [] }, /are \[\], wanted \[/],
+  ['NEXT_ANCESTORS_WRONG', proposed, { ...initializing, ancestors: [] }, /are \[\], expected \[/],
   [
     'NEXT_DEVICE_ID_REUSED',
     first,
     { ...proposed, devices: proposed.devices.map((one, id) => one ?? sampleDevice(id)) },
-    /device id 5 was given up/,
+    /device id 5 left the ring/,
   ],
   [
     'NEXT_DEVICE_ID_REUSED',
@@ -109,7 +109,7 @@ const faults: [string, Ring, Ring, RegExp][] = [
     'NEXT_SLOT_WITHOUT_MOVE',
     proposed,
     withSlot(initializing, 6, nonHolderOf(first, 6)),
-    /slot \(6, 1\) goes from device .* without a move/,
+    /slot \(6, 1\) changes from device .* without a move/,
   ],
   ['NEXT_MIN_VERSION_WRONG', first, raised(proposed, 2, 1), /partition 2 changed: minVersion 1/],
   [

@@ -51,13 +51,13 @@ function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
   for (const { name, before, after } of settingChanges(previous, next)) {
     if (name === 'replicas' && !isReplicasStep(previous, next)) {
       const [was, is] = [previous.replicas, next.replicas];
-      yield `replicas go from ${was} to ${is} while moves are in flight`;
+      yield `replicas change from ${was} to ${is} while moves are in flight`;
     }
     if (name === 'replicas') continue;
     if ((name === 'partitioner' || name === 'partitions') && isReshapeStep(previous, next))
       continue;
     const [was, wouldBe] = [canonicalJson(before), canonicalJson(after)];
-    yield `${name} was ${was} and would be ${wouldBe}`;
+    yield `${name} was ${was} and would become ${wouldBe}`;
   }
 }
 
@@ -97,7 +97,7 @@ function* versionWrong({ previous, next }: Transition): Generator<Broken> {
 
 function* parentWrong({ previousId, next }: Transition): Generator<Broken> {
   if (next.parent === previousId) return;
-  yield `version ${next.version} has parent ${next.parent}, wanted ${previousId}`;
+  yield `version ${next.version} has parent ${next.parent}, expected ${previousId}`;
 }
 
 /** Programs that do not know ancestors leave them out. */
@@ -105,7 +105,7 @@ function* ancestorsWrong({ previous, next }: Transition): Generator<Broken> {
   if (next.ancestors === undefined) return;
   const [is, { ancestors: wanted = [] }] = [next.ancestors, ancestorsAfter(previous)];
   if (is.join() === wanted.join()) return;
-  yield `the versions before its parent are [${is.join()}], wanted [${wanted.join()}]`;
+  yield `the versions before its parent are [${is.join()}], expected [${wanted.join()}]`;
 }
 
 function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {
@@ -114,7 +114,7 @@ function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {
   }
   for (const [id, device] of previous.devices.entries()) {
     if (device !== null || (next.devices[id] ?? null) === null) continue;
-    yield `device id ${id} was given up and is used again`;
+    yield `device id ${id} left the ring and is used again`;
   }
 }
 
@@ -179,7 +179,7 @@ function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
       const key = slotKey({ partition, replica });
       if (finalized.get(key) === row[partition] && !stillInFlight.has(key)) continue;
       const change = `${before?.[partition]} to ${row[partition]}`;
-      yield `slot (${partition}, ${replica}) goes from device ${change} without a move`;
+      yield `slot (${partition}, ${replica}) changes from device ${change} without a move`;
     }
   }
 }
@@ -201,7 +201,7 @@ function* minVersionWrong({ previous, next }: Transition): Generator<Broken> {
     const found = next.minVersions[partition];
     if (found === wanted) continue;
     const what = touched[partition] === 1 ? 'changed' : 'did not change';
-    yield `partition ${partition} ${what}: minVersion ${found}, wanted ${wanted}`;
+    yield `partition ${partition} ${what}: minVersion ${found}, expected ${wanted}`;
   }
 }
 

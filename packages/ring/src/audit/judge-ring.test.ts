@@ -358,18 +358,18 @@ test.each<[sketch: Sketch, message: RegExp, hint: string, details: object]>([
   [
     { version: 5, id: e },
     /^version 5 \(e{12}\) refused: 7 is the highest version seen$/,
-    'push the head; to go back to an old placement, revert makes a new version',
+    'push the head; to return to an old placement, revert makes a new version',
     { given: { keyspace: 'cities', version: 5, id: e }, highest: { version: 7, id: b } },
   ],
   [
     { version: 7, id: e },
-    /^ring 'cities' version 7 is active with id b{12}, given was e{12}$/,
-    'two repositories publish this ring; find out which history is the right one',
+    /^ring 'cities' version 7 is active with id b{12}, but was sent with id e{12}$/,
+    'two folders publish this ring; find out which history is the right one',
     { active: 7, given: 7, activeId: b, givenId: e },
   ],
   [
     { ...child, cluster: 'x' },
-    /^ring 'cities' version 8 is of cluster 'x', this server of 'test'$/,
+    /^ring 'cities' version 8 belongs to cluster 'x', this server to 'test'$/,
     '',
     { active: 7, given: 8, activeId: b, givenId: c },
   ],

@@ -26,11 +26,11 @@ test('five per cent of the slots may be stirred, and no more', () => {
   expect(whyLarge({ ...size, unexplained: most, given: 0 }, 0.05)).toBe(null);
   const grown = { ...size, joins: 'd4', unexplained: most + 1, given: 0 };
   expect(whyLarge(grown, 0.05)).toBe(
-    '40 of 192 slots move, 30 of them explained by d4 growing up to the largest there was; ' +
-      '10 are not, at most 9 may be',
+    '40 of 192 slots move, 30 of them explained by d4 growing to the size of the largest device; ' +
+      '10 are not, at most 9 allowed',
   );
   const alone = { ...size, moved: 10, unexplained: 10, given: 0 };
-  expect(whyLarge(alone, 0.05)).toBe('10 of 192 slots move, at most 9 may');
+  expect(whyLarge(alone, 0.05)).toBe('10 of 192 slots move, at most 9 allowed');
   expect(whyLarge(size, 0.05)).not.toBe(null);
 });
 
@@ -95,7 +95,7 @@ test('replicas that end: a quorum of what there was stays, and never a single on
   expect([why(3, 2), why(4, 3), why(5, 4), why(3, 2.5), why(2, 3), why(1, 1)]).toEqual(
     Array(6).fill(null),
   );
-  expect(why(2, 1)).toContain('replicas go from 2 to 1: 64 partitions keep too few');
+  expect(why(2, 1)).toContain('replicas change from 2 to 1: 64 partitions keep too few');
   expect(why(2, 1.5)).toContain('32 partitions keep too few');
   expect(why(2.5, 1.5)).toContain('32 partitions keep too few');
   expect(why(5, 2)).toContain('64 partitions');

@@ -74,19 +74,19 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
     const { before, after } = size.replicas;
     const few =
       after < 2 ? 'too few to survive one failure' : 'less than a quorum of what they had';
-    return `replicas go from ${before} to ${after}: ${counted(size.thinned, 'partition keeps', 'partitions keep')} ${few}`;
+    return `replicas change from ${before} to ${after}: ${counted(size.thinned, 'partition keeps', 'partitions keep')} ${few}`;
   }
   if (size.retired > 0) {
-    return `${counted(size.retired, 'partition is', 'partitions are')} retired with what they hold`;
+    return `${counted(size.retired, 'partition is', 'partitions are')} retired with their records`;
   }
   const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
   if (size.unexplained <= max) return null;
   const { moved, unexplained, slots } = size;
   const all = `${moved} of ${counted(slots, 'slot')} move`;
-  if (moved === unexplained) return `${all}, at most ${max} may`;
+  if (moved === unexplained) return `${all}, at most ${max} allowed`;
   return (
     `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +
-    `${counted(unexplained, 'is', 'are')} not, at most ${max} may be`
+    `${counted(unexplained, 'is', 'are')} not, at most ${max} allowed`
   );
 }
 
@@ -100,7 +100,7 @@ function countRetired(ring: Ring): number {
 function explainedBy({ joins, leaves }: ChangeSize): string {
   return [
     ...(leaves === null ? [] : [`what ${leaves} gives away`]),
-    ...(joins === null ? [] : [`${joins} growing up to the largest there was`]),
+    ...(joins === null ? [] : [`${joins} growing to the size of the largest device`]),
   ].join(' and ');
 }
 

@@ -76,7 +76,7 @@ test('direct: any table of any replica count, with nothing in flight', () => {
   const direct = directRing(first, idOf(first), { table, replicas: 2 });
   checkStep(first, direct);
   expect(() => directRing(first, idOf(first), { table })).toThrow(
-    'rows of 8,8 slots, wanted 8,8,4',
+    'rows of 8,8 slots, expected 8,8,4',
   );
 });
 

@@ -20,7 +20,7 @@ export function ofEndedEpoch(
   { head, authentic }: RingCandidate,
 ): CodedError | null {
   const epoch = authentic?.signing.epoch;
-  const message = `ring '${head.keyspace}' is of epoch ${epoch}, epoch ${highest?.epoch} was seen`;
+  const message = `ring '${head.keyspace}' is of epoch ${epoch}; epoch ${highest?.epoch} was seen`;
   return new CodedError('RING_OLDER', message, { details: { epoch, highest } });
 }
 
@@ -32,7 +32,7 @@ export function belowHighest(
   const given = `version ${head.version} (${head.id.slice(0, 12)})`;
   const message = `${given} refused: ${highest.version} is the highest version seen`;
   return new CodedError('RING_OLDER', message, {
-    hint: 'push the head; to go back to an old placement, revert makes a new version',
+    hint: 'push the head; to return to an old placement, revert makes a new version',
     details: { given: head, highest },
   });
 }
@@ -43,7 +43,7 @@ export function ofOtherCluster(
 ): CodedError | null {
   const [is, has] = [candidate.manifest?.cluster, standing.active?.ring.cluster];
   if (is === undefined || has === undefined || is === has) return null;
-  const message = `${nameOf(candidate)} is of cluster '${is}', this server of '${has}'`;
+  const message = `${nameOf(candidate)} belongs to cluster '${is}', this server to '${has}'`;
   return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
 }
 
@@ -55,7 +55,7 @@ export function mapsKeysOtherwise(
   if (given === undefined || active === undefined) return null;
   if (mayFollow(active.partitioner, given.partitioner)) return null;
   const [is, has] = [given, active].map(({ partitioner }) => settingsText(partitioner));
-  const message = `${nameOf(candidate)} maps keys by ${is}, the active one by ${has}`;
+  const message = `${nameOf(candidate)} maps keys by ${is}, but the active ring by ${has}`;
   return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
 }
 
@@ -64,9 +64,9 @@ export function twinOfActive(standing: RingStanding, candidate: RingCandidate): 
   const { active } = standing;
   const { version, id } = candidate.head;
   if (version !== active?.ring.version) return null;
-  const ids = `active with id ${short(active.id)}, given was ${short(id)}`;
+  const ids = `active with id ${short(active.id)}, but was sent with id ${short(id)}`;
   return new CodedError('RING_FORK', `${nameOf(candidate)} is ${ids}`, {
-    hint: 'two repositories publish this ring; find out which history is the right one',
+    hint: 'two folders publish this ring; find out which history is the right one',
     details: bothOf(standing, candidate),
   });
 }
@@ -88,7 +88,7 @@ export function ofAnotherLine(standing: RingStanding, candidate: RingCandidate):
   const { version } = active.ring;
   const said = idAt(placeOf(candidate), version);
   if (said === undefined || said === active.id) return null;
-  const parents = `follows ${short(said)}, the active version ${version} is ${short(active.id)}`;
+  const parents = `follows ${short(said)}, but version ${version} here is ${short(active.id)}`;
   return new CodedError('RING_FORK', `${nameOf(candidate)} ${parents}`, {
     details: bothOf(standing, candidate),
   });
@@ -106,8 +106,8 @@ export function besideHighest(
   if (said === undefined || said === id) return null;
   const message =
     head.version === version
-      ? `version ${version} was seen with id ${id}, given was ${head.id}`
-      : `${nameOf({ head })} follows ${short(said)}, version ${version} was seen as ${short(id)}`;
+      ? `version ${version} was seen with id ${id}, but was sent with id ${head.id}`
+      : `${nameOf({ head })} follows ${short(said)}, but version ${version} was seen as ${short(id)}`;
   return new CodedError('RING_FORK', message, { details: { given: head, highest } });
 }
 
@@ -124,9 +124,9 @@ export function ofUnknownLine(
   }
   const { keyspace, version } = head;
   const twice = `version ${alarm.version} of ring '${keyspace}' exists twice`;
-  const message = `${twice}, and version ${version} does not say whose line it is of`;
+  const message = `${twice}, and version ${version} does not say to which history it belongs`;
   return new CodedError('RING_FORK', message, {
-    hint: `find out which history is right, then there: ring-builder settle ${keyspace} -m REASON`,
+    hint: `find out which history is right, then run there: ring-builder settle ${keyspace} -m REASON`,
     details: { given: head, alarm },
   });
 }
@@ -142,10 +142,10 @@ export function ofLostLine(
   // either.
   const isActive = active.ring.version > chosen.version || active.id === chosen.id;
   if (!isActive || version > chosen.version) return null;
-  const word = `version ${chosen.version} (${short(chosen.id)}) was named the right one`;
-  const message = `${nameOf({ head })} (${short(head.id)}) is of the line that lost: ${word}`;
+  const word = `version ${chosen.version} (${short(chosen.id)}) was declared the right one`;
+  const message = `${nameOf({ head })} (${short(head.id)}) is of the history that lost: ${word}`;
   return new CodedError('RING_FORK_SETTLED', message, {
-    hint: `ring-builder restore ${head.keyspace} --from IP:PORT --replace takes the right one, and keeps this one`,
+    hint: `ring-builder restore ${head.keyspace} --from IP:PORT --replace takes over the right one, and keeps this one`,
     details: { given: head, chosen },
   });
 }
@@ -172,9 +172,9 @@ export function isSecretlyLarge(
   if (!authentic || authentic.signing.large || size === null) return null;
   const why = whyLarge(size, authentic.trust.root.roles.ring.movedShare);
   if (why === null) return null;
-  const message = `${nameOf({ head })} calls itself a small change, but ${why}`;
+  const message = `${nameOf({ head })} is declared a small change, but ${why}`;
   return new CodedError('BRAKE', message, {
-    hint: 'find out who signed it: ring-builder commits would have asked for a second signature',
+    hint: 'find out who signed it: a commit of ring-builder would have required a second signature',
     details: { ...size },
   });
 }

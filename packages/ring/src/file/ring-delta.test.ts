@@ -175,6 +175,6 @@ describe('refused', () => {
   test('a body that claims too much', () => {
     const greedy = Buffer.from(delta);
     greedy.writeUInt32BE(0xffffffff, 100);
-    expect(() => applyRingDelta(base!, greedy)).toThrow(/a body of 4294967295 bytes/);
+    expect(() => applyRingDelta(base!, greedy)).toThrow(/the body has 4294967295 bytes/);
   });
 });

@@ -62,7 +62,7 @@ interface DeltaEnds {
 export function deltaEnds(bytes: Uint8Array): DeltaEnds {
   const delta = asBuffer(bytes);
   if (delta.length < bodyAt || !delta.subarray(0, baseAt).equals(magic)) {
-    throw invalid('its first bytes are not those of a delta');
+    throw invalid('it does not begin like a delta');
   }
   return {
     base: delta.toString('hex', baseAt, idAt),
@@ -78,20 +78,21 @@ export function applyRingDelta(base: Uint8Array, bytes: Uint8Array): Buffer {
   const delta = asBuffer(bytes);
   const ends = deltaEnds(delta);
   const from = sectionsOf(base);
-  if (from.id !== ends.base) throw invalid(`it is for ring ${ends.base}, here is ${from.id}`);
+  if (from.id !== ends.base) throw invalid(`it is for ring ${ends.base}, not for ${from.id}`);
   const body = new BodyReader(inflate(delta));
   const head = body.take(body.word());
   const { id, fileBytes, sections } = headOf(head);
   if (id !== ends.id) throw invalid(`it makes ring ${id} instead of ${ends.id}`);
   // Each byte of the file comes from the base or from the body.
-  if (fileBytes > base.length + body.length) throw invalid(`it makes ${fileBytes} bytes of less`);
+  if (fileBytes > base.length + body.length)
+    throw invalid(`it makes ${fileBytes} bytes from fewer`);
   const made = sections.map(({ name, bytes }) => {
     return makeSection(body, from.sections.get(name), bytes);
   });
   if (body.left > 0) throw invalid(`${body.left} bytes follow the last section`);
   const file = Buffer.concat([head, ...made]);
   if (!digestOf(file).equals(delta.subarray(fileDigestAt, bodyBytesAt))) {
-    throw invalid('the SHA-256 of what it makes is another');
+    throw invalid('the SHA-256 of its result is wrong');
   }
   return file;
 }
@@ -101,10 +102,10 @@ function makeSection(body: BodyReader, before: Buffer | undefined, bytes: number
   if (kind === whole) return body.take(bytes);
   if (before === undefined) throw invalid('the base lacks a section');
   if (kind === same) return before;
-  if (kind !== patched) throw invalid(`a section comes about in way ${kind}`);
+  if (kind !== patched) throw invalid(`a section has unknown kind ${kind}`);
   const [runBytes, literalBytes] = [body.word(), body.word()];
   const patch = { runs: body.take(runBytes), literals: body.take(literalBytes) };
-  if (bytes > before.length + literalBytes) throw invalid('a patch makes bytes of nothing');
+  if (bytes > before.length + literalBytes) throw invalid('a patch makes bytes from nothing');
   const made = patchBytes(before, patch, bytes);
   if (made === null) throw invalid('a patch does not fit its section');
   return made;
@@ -126,7 +127,7 @@ class BodyReader {
   }
 
   take(bytes: number): Buffer {
-    if (bytes > this.left) throw invalid(`${bytes} bytes wanted, ${this.left} are left`);
+    if (bytes > this.left) throw invalid(`${bytes} bytes expected, but ${this.left} are left`);
     this.#at += bytes;
     return this.#bytes.subarray(this.#at - bytes, this.#at);
   }
@@ -139,16 +140,16 @@ class BodyReader {
 function inflate(delta: Buffer): Buffer {
   const wanted = delta.readUInt32BE(bodyBytesAt);
   if (wanted === 0 || wanted > ringDeltaBytesMax) {
-    throw invalid(`a body of ${wanted} bytes, 1 to ${ringDeltaBytesMax} are allowed`);
+    throw invalid(`the body has ${wanted} bytes, 1 to ${ringDeltaBytesMax} are allowed`);
   }
   const deflated = delta.subarray(bodyAt);
   try {
     const body = inflateRawSync(deflated, { maxOutputLength: wanted });
     if (body.length === wanted) return body;
   } catch (cause) {
-    throw invalid('its body cannot be inflated', cause);
+    throw invalid('its body cannot be decompressed', cause);
   }
-  throw invalid('its body is shorter than it says');
+  throw invalid('its body is shorter than declared');
 }
 
 function headOf(head: Buffer) {
@@ -187,7 +188,7 @@ function digestOf(bytes: Uint8Array): Buffer {
 
 function invalid(why: string, cause?: unknown): CodedError {
   return new CodedError('RING_DELTA_INVALID', `ring delta: ${why}`, {
-    hint: 'the whole file is taken as well',
+    hint: 'the server also accepts the whole file',
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -39,7 +39,7 @@ export function encodeEnvelope(id: string, signatures: readonly RingSignature[])
 export function decodeEnvelope(bytes: Buffer): Envelope {
   const parsed = envelopeSchema.safeParse(ringJson(bytes, 'envelope'));
   if (!parsed.success) {
-    throw fileInvalid('envelope', `wrong in ${firstComplaint(parsed.error)}`, 'an envelope');
+    throw fileInvalid('envelope', `invalid in ${firstComplaint(parsed.error)}`, 'an envelope');
   }
   const { id, signatures } = parsed.data;
   if (!encodeEnvelope(id, signatures).equals(bytes)) {

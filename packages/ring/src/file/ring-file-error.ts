@@ -7,7 +7,7 @@ export function fileInvalid(what: string, found: unknown, wanted: unknown): Code
     'RING_FILE_INVALID',
     `ring file: ${what} is ${String(found)}, expected ${String(wanted)}`,
     {
-      hint: 'damaged, cut short or no ring file: fetch it again from a server or a backup',
+      hint: 'the file is damaged, truncated or not a ring file: fetch it again from a server or a backup',
       details: { what, found, wanted },
     },
   );
@@ -16,7 +16,7 @@ export function fileInvalid(what: string, found: unknown, wanted: unknown): Code
 /** Returns RING_TOO_LARGE. */
 export function tooLarge(what: string, bytes: number, max: number): CodedError {
   return new CodedError('RING_TOO_LARGE', `ring ${what} of ${bytes} bytes, at most ${max}`, {
-    hint: 'fewer partitions, replicas or devices make a smaller file',
+    hint: 'use fewer partitions, replicas or devices for a smaller file',
     details: { what, bytes, max },
   });
 }

@@ -43,20 +43,20 @@ function forge({ manifest, sections }: Parts, listed?: unknown): Buffer {
 const ring = sampleRing({ power: 2, replicas: 2, devices: 4 });
 
 const manifestFaults: [string, Json, RegExp][] = [
-  ['too many partitions', { partitions: 2 ** 24 + 1 }, /wrong in partitions/],
+  ['too many partitions', { partitions: 2 ** 24 + 1 }, /invalid in partitions/],
   [
     'the most partitions, in few bytes',
     { partitions: 2 ** 24, replicas: 32 },
     /assignments is 16 /,
   ],
-  ['half a partition', { partitions: 3.5 }, /wrong in partitions/],
-  ['too many replicas', { replicas: 33 }, /wrong in replicas/],
-  ['no replicas', { replicas: 0 }, /wrong in replicas/],
+  ['half a partition', { partitions: 3.5 }, /invalid in partitions/],
+  ['too many replicas', { replicas: 33 }, /invalid in replicas/],
+  ['no replicas', { replicas: 0 }, /invalid in replicas/],
   ['replicas that make no slot', { partitions: 1, replicas: 0.1 }, /expected 0 bytes/],
-  ['version 0', { version: 0 }, /wrong in version/],
-  ['a parent that is no id', { parent: 'abc' }, /wrong in parent/],
-  ['an unknown partitioner', { partitioner: { kind: 'sha-shift' } }, /wrong in partitioner/],
-  ['three-byte ids', { deviceIdBytes: 3 }, /wrong in deviceIdBytes/],
+  ['version 0', { version: 0 }, /invalid in version/],
+  ['a parent that is no id', { parent: 'abc' }, /invalid in parent/],
+  ['an unknown partitioner', { partitioner: { kind: 'sha-shift' } }, /invalid in partitioner/],
+  ['three-byte ids', { deviceIdBytes: 3 }, /invalid in deviceIdBytes/],
   ['four-byte ids for few devices', { deviceIdBytes: 4 }, /deviceIdBytes is 4, expected 2/],
   ['one device more', { deviceCount: 5 }, /device count is 4, expected 5/],
 ];
@@ -74,7 +74,7 @@ const words = (...values: number[]): Buffer =>
 const sectionFaults: [string, string, Buffer, RegExp][] = [
   ['devices that are no JSON', 'devices', Buffer.from('{'), /devices is 1 bytes that are not JSON/],
   ['devices in broken UTF-8', 'devices', Buffer.of(0x22, 0xff, 0x22), /not JSON/],
-  ['a device without fields', 'devices', Buffer.from('[{}]'), /wrong in 0/],
+  ['a device without fields', 'devices', Buffer.from('[{}]'), /invalid in 0/],
   ['a slot too few', 'assignments', Buffer.alloc(14), /14 bytes, expected 16 bytes/],
   ['a slot too many', 'assignments', Buffer.alloc(18), /18 bytes, expected 16 bytes/],
   ['half a move', 'moves', Buffer.alloc(27), /section moves is 27 bytes/],
@@ -108,7 +108,7 @@ test('a section listed twice', () => {
     bytes: bytes.length,
     sha256: sha256(bytes),
   }));
-  expect(() => decodeRing(forge({ ...parts, sections }, list))).toThrow(/devices is there twice/);
+  expect(() => decodeRing(forge({ ...parts, sections }, list))).toThrow(/devices is present twice/);
 });
 
 test('manifest members of the future are ignored, and the id covers them', () => {

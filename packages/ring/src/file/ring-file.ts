@@ -235,7 +235,7 @@ function readSections(bytes: Buffer, manifest: Manifest): Map<string, Buffer> {
     offset += length;
     const found = sha256(content);
     if (found !== wanted) throw fileInvalid(`SHA-256 of section ${name}`, found, wanted);
-    if (sections.has(name)) throw fileInvalid(`section ${name}`, 'there twice', 'there once');
+    if (sections.has(name)) throw fileInvalid(`section ${name}`, 'present twice', 'present once');
     sections.set(name, content);
   }
   return sections;

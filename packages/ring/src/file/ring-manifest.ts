@@ -127,7 +127,7 @@ export function encodeManifest(manifest: Manifest): Buffer {
 export function decodeManifest(bytes: Uint8Array): Manifest {
   const parsed = manifestSchema.safeParse(ringJson(bytes, 'manifest'));
   if (!parsed.success) {
-    throw fileInvalid('manifest', `wrong in ${firstComplaint(parsed.error)}`, 'a ring manifest');
+    throw fileInvalid('manifest', `invalid in ${firstComplaint(parsed.error)}`, 'a ring manifest');
   }
   return parsed.data;
 }

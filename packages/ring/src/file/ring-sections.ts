@@ -42,7 +42,7 @@ export function decodeDevices(bytes: Uint8Array, count: number): (Device | null)
   }
   const parsed = devicesSchema.safeParse(ringJson(bytes, 'section devices'));
   if (!parsed.success) {
-    throw fileInvalid('section devices', `wrong in ${firstComplaint(parsed.error)}`, 'devices');
+    throw fileInvalid('section devices', `invalid in ${firstComplaint(parsed.error)}`, 'devices');
   }
   if (parsed.data.length !== count) throw fileInvalid('device count', parsed.data.length, count);
   return parsed.data;

@@ -41,9 +41,9 @@ export function parsePosition(text: string): number {
   if (fraction < 1) return Math.floor(fraction * hashPositions);
   throw new CodedError(
     'INTERVALS_INVALID',
-    `${JSON.stringify(text)} is no position on the circle, wanted 0 or more and less than 1`,
+    `${JSON.stringify(text)} is not a position on the circle, expected 0 or more and less than 1`,
     {
-      hint: 'a fraction such as .75, or all 32 bits in hex, such as 0xc0000000',
+      hint: 'use a fraction such as .75, or all 32 bits in hex, such as 0xc0000000',
       details: { found: text, wanted: '0 to 1' },
     },
   );

@@ -120,6 +120,6 @@ test('a position is read as typed, and printed so that it is read again', () => 
   expect([0, 2 ** 30, 3_650_722_201].map(positionText)).toEqual(['0', '.25', '.85']);
   fc.assert(fc.property(position, (one) => parsePosition(positionText(one)) === one));
   for (const wrong of ['1', '-.5', '', '.', 'x', '1e-3', '0x100000000', 'NaN']) {
-    expect(() => parsePosition(wrong), wrong).toThrow('no position on the circle');
+    expect(() => parsePosition(wrong), wrong).toThrow('not a position on the circle');
   }
 });

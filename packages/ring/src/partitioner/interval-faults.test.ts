@@ -9,23 +9,23 @@ const hashes = { kind: 'hash-intervals', hash: 'md5', partitions: 3, ends: [1, 5
 const keys = { kind: 'ranges', partitions: 3, starts: ['g', 'n'] } as const;
 
 test.each<[IntervalPartitioner, RegExp]>([
-  [{ ...hashes, ends: [1, 9, 5] }, /interval 2 ends at .*, the one before at .*: out of order/],
+  [{ ...hashes, ends: [1, 9, 5] }, /interval 2 ends at .*, the previous one at .*: out of order/],
   [{ ...hashes, ends: [1, 5, 5] }, /so that it is empty/],
-  [{ ...hashes, ends: [1, 5, 2 ** 32] }, /ends at 4294967296, wanted .* below 2\^32/],
+  [{ ...hashes, ends: [1, 5, 2 ** 32] }, /ends at 4294967296, expected .* below 2\^32/],
   [{ ...hashes, ends: [1, 5.5, 9] }, /ends at 5\.5/],
   [{ ...hashes, ends: [1, 5, 7, 9] }, /4 intervals for 3 partitions/],
-  [{ ...hashes, hashKey: '' }, /has 0 bytes, wanted 1 to 16/],
+  [{ ...hashes, hashKey: '' }, /has 0 bytes, expected 1 to 16/],
   [{ ...hashes, hashKey: 'x'.repeat(17) }, /has 17 bytes/],
   [{ ...hashes, ids: [0, 1, 1] }, /interval 2 has id 1, which another one has/],
   [{ ...hashes, ids: [0, 1, 3] }, /interval 2 has id 3, of 3 partitions/],
   [{ ...hashes, ids: [0, 1] }, /2 ids for 3 intervals/],
   [{ kind: 'hash-intervals', hash: 'md5', partitions: 1, ids: [0] }, /ids are listed, but no e/],
-  [{ ...hashes, partitions: 0 }, /0 partitions, wanted 1 to/],
-  [{ ...keys, starts: ['n', 'g'] }, /interval 2 starts at g, the one before at n: out of order/],
+  [{ ...hashes, partitions: 0 }, /0 partitions, expected 1 to/],
+  [{ ...keys, starts: ['n', 'g'] }, /interval 2 starts at g, the previous one at n: out of order/],
   [{ ...keys, starts: ['g', 'g'] }, /so that it is empty/],
   [{ ...keys, starts: ['', 'g'] }, /interval 1 starts at no key/],
-  [{ ...keys, starts: ['g', 'ü'] }, /start ü is spelled %C3%BC/],
-  [{ ...keys, starts: ['g', 'h'.repeat(1_025)] }, /a start of 1025 bytes/],
+  [{ ...keys, starts: ['g', 'ü'] }, /start ü must be written %C3%BC/],
+  [{ ...keys, starts: ['g', 'h'.repeat(1_025)] }, /a start has 1025 bytes/],
 ])('%j', (partitioner, message) => {
   const [first] = intervalFaults(partitioner);
   expect(first?.message).toMatch(message);

@@ -27,7 +27,7 @@ interface IntervalFault {
 export function* intervalFaults(partitioner: IntervalPartitioner): Generator<IntervalFault> {
   const { partitions } = partitioner;
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionCountMax) {
-    const message = `${partitions} partitions, wanted 1 to ${partitionCountMax}`;
+    const message = `${partitions} partitions, expected 1 to ${partitionCountMax}`;
     yield { message, found: partitions, wanted: partitionCountMax };
     return;
   }
@@ -39,12 +39,12 @@ export function* intervalFaults(partitioner: IntervalPartitioner): Generator<Int
 function* hashFaults({ hash, hashKey, ends }: HashIntervalsPartitioner): Generator<IntervalFault> {
   if (!intervalHashes.includes(hash)) {
     const wanted = intervalHashes.join(', ');
-    yield { message: `hash ${hash} is unknown, there are ${wanted}`, found: hash, wanted };
+    yield { message: `unknown hash ${hash}, expected ${wanted}`, found: hash, wanted };
   }
   const delimiterBytes = Buffer.byteLength(hashKey ?? braceTag);
   if (delimiterBytes < 1 || delimiterBytes > hashDelimiterBytesMax) {
     const wanted = hashDelimiterBytesMax;
-    const message = `the hash key's delimiter has ${delimiterBytes} bytes, wanted 1 to ${wanted}`;
+    const message = `the hash key's delimiter has ${delimiterBytes} bytes, expected 1 to ${wanted}`;
     yield { message, found: delimiterBytes, wanted };
   }
   let before = -1;
@@ -52,7 +52,7 @@ function* hashFaults({ hash, hashKey, ends }: HashIntervalsPartitioner): Generat
   for (let index = 0; index < count; index += 1) {
     const end = ends?.[index] ?? -1;
     if (!Number.isInteger(end) || end < 0 || end >= hashPositions) {
-      const message = `interval ${index} ends at ${end}, wanted a whole number below 2^32`;
+      const message = `interval ${index} ends at ${end}, expected a whole number below 2^32`;
       yield { message, found: end, wanted: hashPositions - 1 };
     }
     if (end <= before) {
@@ -69,10 +69,10 @@ function* startFaults({ starts, retiredBefore }: RangesPartitioner): Generator<I
     const start = keyOfText(text);
     if (keyText(start) !== text) {
       const wanted = keyText(start);
-      yield { message: `start ${text} is spelled ${wanted}`, found: text, wanted };
+      yield { message: `start ${text} must be written ${wanted}`, found: text, wanted };
     }
     if (start.length > keyBytesMax) {
-      const message = `a start of ${start.length} bytes, keys have ${keyBytesMax} at most`;
+      const message = `a start has ${start.length} bytes, but keys have at most ${keyBytesMax}`;
       yield { message, found: start.length, wanted: keyBytesMax };
     }
     if (Buffer.compare(before, start) >= 0) {
@@ -82,7 +82,7 @@ function* startFaults({ starts, retiredBefore }: RangesPartitioner): Generator<I
     before = start;
   }
   if (retiredBefore === undefined || starts.includes(retiredBefore)) return;
-  const message = `keys before ${retiredBefore} are retired, and no interval starts there`;
+  const message = `keys before ${retiredBefore} are retired, but no interval starts there`;
   yield { message, found: retiredBefore, wanted: 'a start' };
 }
 
@@ -92,7 +92,7 @@ function outOfOrder(
   [found, before]: readonly [string | number, string | number],
 ): IntervalFault {
   const why = found === before ? 'so that it is empty' : 'out of order';
-  const message = `interval ${index} ${where}, the one before at ${before}: ${why}`;
+  const message = `interval ${index} ${where}, the previous one at ${before}: ${why}`;
   return { message, found, wanted: before };
 }
 

@@ -42,9 +42,9 @@ function hexOf(byte: number): string {
 
 function noHex(text: string, digits: string): CodedError {
   const key = shortened(text);
-  const message = `key ${JSON.stringify(key)} has '%${digits}', which is no byte in hex`;
+  const message = `key ${JSON.stringify(key)} has '%${digits}', which is not a byte in hex`;
   return new CodedError('KEY_INVALID', message, {
-    hint: 'a percent sign itself is %25',
+    hint: 'write a percent sign as %25',
     details: { key, found: digits },
   });
 }

@@ -43,5 +43,5 @@ test('every key has one spelling, and is read from it', () => {
   );
   expect(keyText(Buffer.from('DE/München 50%,'))).toBe('DE/M%C3%BCnchen%2050%25%2C');
   expect(Buffer.from(keyOfText('münchen%2f')).toString()).toBe('münchen/');
-  expect(() => keyOfText('50%')).toThrow('which is no byte in hex');
+  expect(() => keyOfText('50%')).toThrow('which is not a byte in hex');
 });

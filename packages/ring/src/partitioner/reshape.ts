@@ -62,9 +62,9 @@ export function equalCuts(partitioner: IntervalPartitioner, id: number, parts: n
   const interval = intervalOf(partitioner, id);
   const [start, end] = [interval?.start, interval?.end];
   if (typeof start !== 'number' || typeof end !== 'number') {
-    const message = `partition ${id} is a range of keys, and only hashes are cut in equal parts`;
+    const message = `partition ${id} is a range of keys; only hashes can be split in equal parts`;
     throw new CodedError('SPLIT_OUTSIDE', message, {
-      hint: `say with which key the later part begins: ring-builder split RING ${id} --at KEY`,
+      hint: `name the first key of the later part: ring-builder split RING ${id} --at KEY`,
       details: { partition: id, parts },
     });
   }
@@ -254,7 +254,7 @@ function requireLive(
 ): Entry {
   const found = entries.find((entry) => entry.id === id);
   if (found !== undefined) return found;
-  const why = id < partitions ? 'was split or merged before' : `${partitions} were ever given`;
+  const why = id < partitions ? 'was split or merged before' : `${partitions} were ever made`;
   throw new CodedError('VALUE_OUT_OF_RANGE', `there is no partition ${id}: ${why}`, {
     hint: 'ring-builder table RING lists the partitions with their intervals',
     details: { partition: id, partitions },
@@ -279,7 +279,7 @@ function outside(
   const why = isTwice ? 'is named twice' : 'would leave an empty interval, or lies outside';
   const message = `partition ${id} is ${where}: a split at ${what} ${why}`;
   return new CodedError('SPLIT_OUTSIDE', message, {
-    hint: 'name a place inside: ring-builder table RING lists the intervals',
+    hint: 'name a position inside it: ring-builder table RING lists the intervals',
     details: { partition: id, interval: where, at: what },
   });
 }
@@ -289,7 +289,7 @@ function notAdjacent(partitioner: IntervalPartitioner, one: number, other: numbe
     const interval = intervalOf(partitioner, id);
     return interval === null ? '' : intervalText(interval);
   });
-  const message = `partition ${one} is ${texts[0]} and ${other} is ${texts[1]}: no neighbours`;
+  const message = `partition ${one} is ${texts[0]} and ${other} is ${texts[1]}: not neighbors`;
   return new CodedError('MERGE_NOT_ADJACENT', message, {
     hint: 'ring-builder table RING lists the intervals in their order',
     details: { partitions: [one, other], intervals: texts },

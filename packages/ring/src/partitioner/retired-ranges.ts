@@ -24,8 +24,8 @@ function nothing({ starts, retiredBefore }: RangesPartitioner, key: string): Cod
   const given = keyText(keyOfText(key));
   const next = starts.find((start) => start !== retiredBefore);
   const first = next === undefined ? 'has no end' : `ends before ${next}`;
-  const done = retiredBefore === undefined ? '' : `all before ${retiredBefore} is retired; `;
-  const message = `no range lies wholly before ${given}: ${done}the first one ${first}`;
+  const done = retiredBefore === undefined ? '' : `everything before ${retiredBefore} is retired; `;
+  const message = `no range ends at or before ${given}: ${done}the first one ${first}`;
   const isPast = retiredBefore !== undefined && given <= retiredBefore;
   return new CodedError('RETIRE_NOTHING', message, {
     hint: isPast

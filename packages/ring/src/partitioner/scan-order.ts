@@ -154,10 +154,10 @@ export function withinRange(bounds: KeyBounds, partitioner: Partitioner, id: num
 }
 
 export function scanEnded(partition: number): CodedError {
-  const where = `partition ${partition}, in which the scan stands`;
+  const where = `partition ${partition}, which the scan has reached`;
   const message = `${where}, was split or merged since, more than once`;
   return new CodedError('CURSOR_INVALID', message, {
-    hint: 'begin the scan anew, without a cursor',
+    hint: 'start the scan again, without a cursor',
     details: { partition },
   });
 }

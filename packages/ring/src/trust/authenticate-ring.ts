@@ -38,7 +38,7 @@ export function authenticateRing(
   const found = enough.find(({ trust }) => trust.root.cluster === manifest.cluster);
   const name = `ring '${manifest.keyspace}' version ${manifest.version}`;
   if (found === undefined) {
-    const message = `${name} is of cluster '${manifest.cluster}', whose keys did not sign it`;
+    const message = `${name} is of cluster '${manifest.cluster}', but not signed with its keys`;
     const clusters = enough.map(({ trust }) => trust.root.cluster);
     throw new CodedError('RING_FOREIGN', message, { details: { clusters } });
   }
@@ -47,8 +47,8 @@ export function authenticateRing(
   const { signing } = manifest;
   if (signing === undefined || signing.epoch !== trust.root.epoch) {
     const epoch = signing?.epoch ?? null;
-    const message = `${name} is of epoch ${epoch ?? 'none'}, the root is in ${trust.root.epoch}`;
-    const hint = 'push a version that was committed since, and the trust document with it';
+    const message = `${name} is of epoch ${epoch ?? 'none'}; the root is of ${trust.root.epoch}`;
+    const hint = 'push a version that was committed since then; it also sends the trust document';
     throw new CodedError('RING_EPOCH_WRONG', message, {
       hint,
       details: { epoch, trusted: trust.root.epoch },
@@ -73,12 +73,12 @@ function signaturesMissing(
   const best = signed.toSorted((a, b) => b.signers.size - a.signers.size)[0];
   const needed = best?.trust.root.roles.ring.threshold ?? 1;
   const valid = best?.signers.size ?? 0;
-  const counted = `${carried} signatures, ${valid} of them valid and of a trusted key`;
+  const counted = `${carried} signatures, ${valid} of them valid and from a trusted key`;
   // Tells an operator without trust.json which one to look for.
   const roots = signed.map(({ trust }) => `${trust.id} of cluster '${trust.root.cluster}'`);
-  const message = `the ring carries ${counted}; ${needed} needed under root ${roots.join(' or ')}`;
+  const message = `the ring has ${counted}; ${needed} needed under root ${roots.join(' or ')}`;
   return new CodedError('SIGNATURES_MISSING', message, {
-    hint: 'ring-builder sign RING adds one; ring-builder key trust shows whose count',
+    hint: 'ring-builder sign RING adds one; ring-builder key trust shows the trusted keys',
     details: { carried, valid, needed, roots: signed.map(({ trust }) => trust.id) },
   });
 }
@@ -90,7 +90,7 @@ function secondMissing(
 ): CodedError {
   const message = `${name} is a large change: ${found} valid signatures, ${needed} needed`;
   return new CodedError('BRAKE', message, {
-    hint: 'a second person types ring-builder sign RING',
+    hint: 'a second person must run ring-builder sign RING',
     details: { found, needed, override: signing?.override ?? null },
   });
 }

@@ -57,31 +57,33 @@ export function openBeacon(bytes: Uint8Array, trusts: readonly Trust[], nowMs: n
   });
   if (signed.length === 0) throw refused('it lacks valid signatures of trusted beacon keys');
   const parsed = beaconSchema.safeParse(parseJson(document.payload, notJson));
-  if (!parsed.success) throw refused(`wrong in ${firstComplaint(parsed.error)}`);
+  if (!parsed.success) throw refused(`invalid in ${firstComplaint(parsed.error)}`);
   const beacon = parsed.data;
   const trust = signed.find(({ root }) => root.cluster === beacon.cluster);
   if (trust === undefined) throw refused(`it is of cluster '${beacon.cluster}'`);
   requireUnexpired(trust, nowMs);
   if (beacon.epoch !== trust.root.epoch) {
-    throw refused(`it is of epoch ${beacon.epoch}, the root is in ${trust.root.epoch}`);
+    throw refused(`it is of epoch ${beacon.epoch}, but the root is of epoch ${trust.root.epoch}`);
   }
   const { issuedMs, expiresMs } = beacon;
   if (issuedMs > nowMs + clockAheadMsMax)
-    throw refused(`it is issued ${issuedMs - nowMs} ms ahead`);
+    throw refused(`it was issued ${issuedMs - nowMs} ms in the future`);
   if (expiresMs <= issuedMs || expiresMs - issuedMs > beaconLifeMsMax) {
-    throw refused(`it lives ${expiresMs - issuedMs} ms, at most ${beaconLifeMsMax}`);
+    throw refused(
+      `its lifetime is ${expiresMs - issuedMs} ms, at most ${beaconLifeMsMax} are allowed`,
+    );
   }
   return beacon;
 }
 
 function parseDocument(bytes: Uint8Array): SignedDocument {
   if (bytes.length > beaconBytesMax) {
-    throw refused(`it has ${bytes.length} bytes, at most ${beaconBytesMax}`);
+    throw refused(`it has ${bytes.length} bytes, at most ${beaconBytesMax} are allowed`);
   }
   const text = Buffer.from(bytes).toString('utf8');
   const value = parseJson(text, notJson);
   const parsed = signedDocumentSchema.safeParse(value);
-  if (!parsed.success) throw refused(`wrong in ${firstComplaint(parsed.error)}`);
+  if (!parsed.success) throw refused(`invalid in ${firstComplaint(parsed.error)}`);
   return parsed.data;
 }
 

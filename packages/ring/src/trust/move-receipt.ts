@@ -77,22 +77,22 @@ export function openReceipt(line: string): MoveReceipt {
     throw invalid(`it has more than ${receiptBytesMax} bytes`);
   }
   const document = signedDocumentSchema.safeParse(parseJson(line, notJson));
-  if (!document.success) throw invalid(`wrong in ${firstComplaint(document.error)}`);
-  if (printSigned(document.data) !== line) throw invalid('it is not in its one spelling');
+  if (!document.success) throw invalid(`invalid in ${firstComplaint(document.error)}`);
+  if (printSigned(document.data) !== line) throw invalid('it is not in canonical form');
   const payload = payloadOf(document.data);
   if (payload.type !== receiptType) throw invalid(`its payload type is ${payload.type}`);
   const parsed = receiptSchema.safeParse(parseJson(document.data.payload, notJson));
-  if (!parsed.success) throw invalid(`wrong in ${firstComplaint(parsed.error)}`);
+  if (!parsed.success) throw invalid(`invalid in ${firstComplaint(parsed.error)}`);
   const receipt = parsed.data;
   const { signatures } = document.data;
   const wanted = receipt.key === null ? 0 : 1;
   if (signatures.length !== wanted) throw invalid(`${signatures.length} signatures of ${wanted}`);
   if (receipt.key === null) return receipt;
   const key = publicKeyOf(receipt.key);
-  if (key === null) throw invalid('its key is no ed25519 key');
+  if (key === null) throw invalid('its key is not an ed25519 key');
   const id = keyIdOf(receipt.key);
   if (!signersOf(payload, signatures, new Map([[id, key]])).has(id)) {
-    throw invalid('its signature is not that of its key');
+    throw invalid('its signature was not made with its key');
   }
   return receipt;
 }
@@ -103,6 +103,6 @@ function notJson(): CodedError {
 
 function invalid(sentence: string): CodedError {
   return new CodedError('RECEIPT_INVALID', `receipt refused: ${sentence}`, {
-    hint: 'ring-builder moves RING retry PARTITION makes the joiner load, and sign, anew',
+    hint: 'ring-builder moves RING retry PARTITION makes the joiner load and sign again',
   });
 }

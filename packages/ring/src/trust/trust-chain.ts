@@ -30,7 +30,7 @@ export function printTrustFile(roots: readonly SignedDocument[]): string {
 /** Parses the documents without verifying them. Throws TRUST_INVALID. */
 export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
   if (bytes.length > trustFileBytesMax) {
-    throw trustInvalid(`${bytes.length} bytes, at most ${trustFileBytesMax}`);
+    throw trustInvalid(`${bytes.length} bytes, at most ${trustFileBytesMax} are allowed`);
   }
   const text = Buffer.from(bytes).toString('utf8');
   const value = parseJson(text, () => trustInvalid('is not JSON'));
@@ -38,7 +38,7 @@ export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
   if (!parsed.success) throw trustInvalid(z.prettifyError(parsed.error).replaceAll('\n', ' '));
   const { roots } = parsed.data;
   if (!Buffer.from(printTrustFile(roots)).equals(bytes)) {
-    throw trustInvalid('is not in its one spelling');
+    throw trustInvalid('is not in canonical form');
   }
   return roots;
 }
@@ -61,9 +61,9 @@ export function walkRoots(
   const start = anchor === null ? 0 : documents.findIndex((one) => rootIdOf(one) === anchor);
   const first = documents[start];
   if (first === undefined) {
-    const message = `none of ${documents.length} roots has the id ${anchor} that is trusted here`;
+    const message = `none of ${documents.length} roots has the trusted id ${anchor}`;
     throw new CodedError('TRUST_FORK', message, {
-      hint: 'it belongs to another cluster, or somebody made up a root of their own',
+      hint: 'the document belongs to another cluster, or is forged',
       details: { anchor, roots: documents.map(rootIdOf) },
     });
   }
@@ -85,7 +85,7 @@ function openRoot(document: SignedDocument, previous: Trust | null): Trust {
   const { signatures } = document;
   const byPrevious =
     previous === null ? new Set<string>() : signersOf(payload, signatures, previous.keys.root);
-  if (previous !== null) requireThreshold(previous, byPrevious, 'the root before it');
+  if (previous !== null) requireThreshold(previous, byPrevious, 'the previous root');
   const trust = decodeRoot(payload.bytes);
   const byItself = signersOf(payload, signatures, trust.keys.root);
   requireThreshold(trust, byItself, 'itself');
@@ -96,7 +96,7 @@ function openRoot(document: SignedDocument, previous: Trust | null): Trust {
   const ids = new Set(signatures.map(({ keyid }) => keyid));
   // Every signature must be valid, so that an edited one is found even if enough others are valid.
   if (ids.size < signatures.length || [...ids].some((id) => !good.has(id))) {
-    throw trustInvalid(`root ${trust.root.version} carries a signature that nobody asked for`);
+    throw trustInvalid(`root ${trust.root.version} has an unexpected signature`);
   }
   return trust;
 }
@@ -105,7 +105,7 @@ function requireThreshold(by: Trust, signers: ReadonlySet<string>, whose: string
   const { threshold } = by.root.roles.root;
   if (signers.size >= threshold) return;
   const sentence = `${signers.size} valid signatures of ${whose}, ${threshold} needed`;
-  throw trustInvalid(`a root carries ${sentence}`, { found: signers.size, threshold });
+  throw trustInvalid(`a root has ${sentence}`, { found: signers.size, threshold });
 }
 
 function requireSuccession({ root: before }: Trust, { root: after }: Trust): void {
@@ -131,7 +131,7 @@ export function requireUnexpired({ root, id }: Trust, nowMs: number): void {
   if (nowMs < Date.parse(root.expires)) return;
   const message = `root ${root.version} of cluster '${root.cluster}' expired at ${root.expires}`;
   throw new CodedError('TRUST_EXPIRED', message, {
-    hint: `ring-builder key trust --days ${trustLifeDaysMax} makes the next root; push it to the servers`,
+    hint: `ring-builder key trust --days ${trustLifeDaysMax} creates the next root; then push it to the servers`,
     details: { root: id, expires: root.expires },
   });
 }

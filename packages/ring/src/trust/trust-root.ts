@@ -68,13 +68,13 @@ export function decodeRoot(bytes: Uint8Array): Trust {
   const parsed = rootSchema.safeParse(
     parseJson(bytes, () => trustInvalid('a root is not JSON in UTF-8')),
   );
-  if (!parsed.success) throw trustInvalid(`a root is wrong in ${firstComplaint(parsed.error)}`);
+  if (!parsed.success) throw trustInvalid(`a root is invalid in ${firstComplaint(parsed.error)}`);
   const root = parsed.data;
-  if (!encodeRoot(root).equals(bytes)) throw trustInvalid('a root is not in its one spelling');
+  if (!encodeRoot(root).equals(bytes)) throw trustInvalid('a root is not in canonical form');
   const known = new Map<string, KeyObject>();
   for (const { name, spki } of root.keys) {
     const key = publicKeyOf(spki);
-    if (key === null) throw trustInvalid(`key ${name} is no ed25519 key in SPKI form`);
+    if (key === null) throw trustInvalid(`key ${name} is not an ed25519 key in SPKI form`);
     known.set(keyIdOf(spki), key);
   }
   if (known.size < root.keys.length) throw trustInvalid('a root lists a key twice');
@@ -94,9 +94,11 @@ export function decodeRoot(bytes: Uint8Array): Trust {
 function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): void {
   const { roles } = root;
   const all = Object.values(roles).flatMap(({ keys }) => keys);
-  if (new Set(all).size < all.length) throw trustInvalid('a key has two roles, or one twice');
+  if (new Set(all).size < all.length)
+    throw trustInvalid('a key has two roles, or the same role twice');
   const unknown = all.find((id) => !known.has(id));
-  if (unknown !== undefined) throw trustInvalid(`a role names key ${unknown}, which is not there`);
+  if (unknown !== undefined)
+    throw trustInvalid(`a role names key ${unknown}, which does not exist`);
   if (all.length < known.size) throw trustInvalid('a key has no role');
   for (const [name, { keys, threshold }] of Object.entries(roles)) {
     // Without a beacon key there are no beacons; the other two roles are required.
@@ -118,7 +120,7 @@ function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): v
 
 export function trustInvalid(sentence: string, details: Record<string, unknown> = {}): CodedError {
   return new CodedError('TRUST_INVALID', `trust document: ${sentence}`, {
-    hint: 'get trust.json again from the people who hold the root keys',
+    hint: 'ask the holders of the root keys for trust.json',
     details,
   });
 }

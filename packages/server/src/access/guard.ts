@@ -202,8 +202,8 @@ export class Guard {
     const needs = needText(need);
     const { operatorListen: address } = this.#ports;
     if (this.#grants(credential, false, need)) {
-      return new CodedError('OPERATOR_ELSEWHERE', `operators are answered at ${address}`, {
-        hint: 'ring-builder goes there by itself; anything else has to be sent there',
+      return new CodedError('OPERATOR_ELSEWHERE', `operator requests are served at ${address}`, {
+        hint: 'ring-builder goes there by itself; send other requests to that address',
         details: { address },
       });
     }
@@ -214,7 +214,7 @@ export class Guard {
     if (credential.token === null && !credential.isPeer()) {
       const wanted = need.kind === 'token' ? needs : `a token with ${needs}`;
       return new CodedError('TOKEN_MISSING', `this needs ${wanted}`, {
-        hint: 'ring-builder access grant makes one; show it as Authorization: Bearer ID.SECRET',
+        hint: 'ring-builder access grant creates one; send it as Authorization: Bearer ID.SECRET',
         details: { needs },
       });
     }
@@ -235,7 +235,7 @@ export class Guard {
     const hint = 'ring-builder certs issue NAME --role ROLE makes one';
     if (this.#hasEnded(certified)) {
       const ended = new Date(endsMs).toISOString();
-      return new CodedError('TOKEN_REFUSED', `the certificate ${name} ended at ${ended}`, {
+      return new CodedError('TOKEN_REFUSED', `the certificate ${name} expired at ${ended}`, {
         hint,
         details,
       });
@@ -248,9 +248,9 @@ export class Guard {
 function accessPending(): CodedError {
   return new CodedError(
     'ACCESS_PENDING',
-    'this server has no access document yet: it knows nobody',
+    'this server has no access document yet, so it knows no tokens',
     {
-      hint: 'its peers give it theirs, and so does ring-builder push',
+      hint: 'its peers send it theirs, and ring-builder push sends it too',
     },
   );
 }

@@ -119,9 +119,9 @@ export class PeerClocks {
     if (aheadMs <= clockAheadMsMax) return;
     throw new CodedError(
       'CLOCK_AHEAD',
-      `the clock here lies ${aheadMs} ms ahead of most servers, ${clockAheadMsMax} is the most`,
+      `the clock here is ${aheadMs} ms ahead of most servers; the maximum is ${clockAheadMsMax}`,
       {
-        hint: 'set the clock right, or write through another server',
+        hint: 'correct the clock, or write through another server',
         details: { aheadMs, outcome: 'rejected' },
       },
     );

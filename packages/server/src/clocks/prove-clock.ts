@@ -59,16 +59,16 @@ async function meet(ports: ClockProofPorts, addresses: readonly string[]): Promi
 function unproven({ clocks, nowMs }: ClockProofPorts, addresses: readonly string[]): CodedError {
   const heard = addresses.flatMap((address) => clocks.aheadOf(address, nowMs()) ?? []);
   if (heard.length === 0) {
-    const message = `none of ${addresses.join(', ')} was heard since this server started`;
+    const message = `this server has heard none of ${addresses.join(', ')} since it started`;
     return new CodedError('NOT_ENOUGH_REPLICAS', `${message}: its clock may be wrong`, {
       hint: 'start one of them, or write through another server',
       details: { outcome: 'rejected' },
     });
   }
   const aheadMs = Math.min(...heard);
-  const message = `the clock here lies ${aheadMs} ms ahead of the other holders that were heard`;
-  return new CodedError('CLOCK_AHEAD', `${message}, ${clockAheadMsMax} is the most`, {
-    hint: 'set the clocks right, or write through another server',
+  const message = `the clock here is ${aheadMs} ms ahead of the other holders that answered`;
+  return new CodedError('CLOCK_AHEAD', `${message}; the maximum is ${clockAheadMsMax}`, {
+    hint: 'correct the clocks, or write through another server',
     details: { aheadMs, outcome: 'rejected' },
   });
 }

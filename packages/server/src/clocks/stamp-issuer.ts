@@ -94,11 +94,11 @@ export class StampIssuer {
 export function clockBehind(aheadMs: number): CodedError {
   return new CodedError(
     'CLOCK_BEHIND',
-    `the clock here lies ${aheadMs} ms behind stamps that exist, ${clockAheadMsMax} is the most`,
+    `the clock here is ${aheadMs} ms behind existing stamps; the maximum is ${clockAheadMsMax}`,
     {
       hint:
-        'set the clock right, or write through another server; where it is right and was ahead ' +
-        `before, writes go on by themselves in ${Math.ceil((aheadMs - clockAheadMsMax) / 1_000)} s`,
+        'correct the clock, or write through another server; if it is right now and was ahead ' +
+        `before, writes resume by themselves in ${Math.ceil((aheadMs - clockAheadMsMax) / 1_000)} s`,
       details: { behindMs: aheadMs, outcome: 'rejected' },
     },
   );

@@ -48,9 +48,13 @@ export async function writeIf(
   mayWrite: MayWrite,
 ): Promise<Written> {
   if (request.consistency === 'one' || request.consistency === 'all') {
-    throw new CodedError('CONSISTENCY_INVALID', `a condition at level ${request.consistency}`, {
-      hint: 'conditions are decided by a quorum: leave the level out, or use linearizable',
-    });
+    throw new CodedError(
+      'CONSISTENCY_INVALID',
+      `a condition is not possible at level ${request.consistency}`,
+      {
+        hint: 'conditions are decided by a quorum: leave the level out, or use linearizable',
+      },
+    );
   }
   const { value, expiresMs } = request;
   const { record, isChanged } = await changeKey(ports, request, (present) =>
@@ -59,9 +63,9 @@ export async function writeIf(
   if (isChanged) return record;
   const present = valued(record);
   const stamp = present === null ? null : formatStamp(identityOf(present));
-  const message = present === null ? 'the key has no value' : `the record is of ${stamp}`;
+  const message = present === null ? 'the key has no value' : `the record has the stamp ${stamp}`;
   throw new CodedError('PRECONDITION_FAILED', `${message}: the condition does not hold`, {
-    hint: 'read the key, and write again on the condition that it is still that',
+    hint: 'read the key, and write again on the condition that it has not changed',
     details: { stamp, ...(present?.expiresMs && { expiresMs: present.expiresMs }) },
   });
 }

@@ -64,7 +64,7 @@ export async function answerScanPage(
     const { keyspace, partition, prefix } = request;
     const { partitions } = coordinator.rings.get(keyspace).ring;
     if (partition >= partitions) {
-      const message = `partition ${partition} of ${keyspace}, which has ${partitions}`;
+      const message = `there is no partition ${partition} of ${keyspace}, which has ${partitions}`;
       throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { partition, partitions } });
     }
     const bounds = withinPrefix(request, prefix);

@@ -226,7 +226,9 @@ describe('what is said of a write that failed', () => {
     await expect(work).rejects.toMatchObject({
       code: 'NOT_ENOUGH_REPLICAS',
       details: { outcome: wanted },
-      hint: expect.stringContaining(code === 'CALLER_UNPROVEN' ? 'server that it names' : 'health'),
+      hint: expect.stringContaining(
+        code === 'CALLER_UNPROVEN' ? 'use one that it names' : 'health',
+      ),
     });
   });
 

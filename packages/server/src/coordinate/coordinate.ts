@@ -273,10 +273,10 @@ export function checkSession(clock: HybridClock, session: SessionToken): void {
   }
   const token = formatSessionToken(session);
   const what = `the session token ${token} is ${aheadMs} ms ahead`;
-  const message = `${what}, ${mostMs} is the most`;
+  const message = `${what} of the clock, and at most ${mostMs} ms are allowed`;
   const hint =
-    'send the token of the last answer as it was (in the client package: the option session); ' +
-    'if it was, the clock of this server, or of the one that gave it, is wrong';
+    'send the token of the last answer unchanged (in the client package: the option session); ' +
+    'if it is, the clock of this server, or of the one that issued it, is wrong';
   const details = { header: sessionHeader, token, aheadMs, outcome: 'rejected' };
   throw new CodedError('CLOCK_AHEAD', message, { hint, details });
 }

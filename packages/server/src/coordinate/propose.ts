@@ -67,8 +67,8 @@ export async function propose(ports: CoordinatorPorts, request: ProposeRequest):
   } catch (error) {
     throw failedChange(error, work);
   }
-  const message = `${roundTriesMax} rounds were overtaken by those of others`;
-  const hint = 'try again, and let fewer clients change this key at a time';
+  const message = `${roundTriesMax} rounds were overtaken by those of other clients`;
+  const hint = 'try again, and let fewer clients change this key at the same time';
   throw failedChange(new CodedError('KEY_CONTENDED', message, { hint }), work);
 }
 

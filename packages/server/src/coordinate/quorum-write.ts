@@ -210,11 +210,11 @@ export function tooFewSlots(
   const devices = Object.fromEntries([...said].map(([id, what]) => [`d${id}`, what]));
   const details = { needed, slots, acked, open, devices, ...(outcome && { outcome }) };
   const others = `refused or failed: ${refused}, still open: ${open}`;
-  const message = `${acked} of ${slots} slots answered as wanted, ${needed} are needed (${others})`;
+  const message = `${acked} of ${slots} slots acknowledged, ${needed} are needed (${others})`;
   const codes = [...said.values()];
   const isUnnamed = codes.length > 0 && codes.every((code) => code === 'CALLER_UNPROVEN');
   const hint = isUnnamed
-    ? 'the ring does not name this server, or another key of it: ask a server that it names'
-    : 'ring-builder health says what is wrong with the devices that details names';
+    ? 'the ring does not name this server, or names another key for it: use one that it names'
+    : 'ring-builder health shows what is wrong with the devices listed in details';
   return new CodedError('NOT_ENOUGH_REPLICAS', message, { details, hint });
 }

@@ -34,7 +34,7 @@ export async function readInSession(
   } catch (error) {
     if (!hasCode(error, 'NOT_ENOUGH_REPLICAS')) throw error;
     const token = formatSessionToken(session);
-    const message = `session ${token} has to be read at ${sure}: ${error.message}`;
+    const message = `session ${token} needs a read at ${sure}: ${error.message}`;
     const hint = 'try again when the missing devices are back, or read without the session';
     throw new CodedError('SESSION_BEHIND', message, { hint, details: error.details, cause: error });
   }

@@ -37,7 +37,7 @@ test.each([
   [['stored', 'stored', 'full'], 'refused or failed: 1, still open: 0', { acked: 2, open: 0 }],
 ] as const)('%j', (kinds, others, counted) => {
   const refusal = refusalOf(kinds);
-  const message = `${counted.acked} of 3 slots answered as wanted, 3 are needed (${others})`;
+  const message = `${counted.acked} of 3 slots acknowledged, 3 are needed (${others})`;
   expect(refusal).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS', message });
   expect(refusal?.details).toMatchObject({ ...counted, slots: 3, needed: 3, outcome: 'unknown' });
 });

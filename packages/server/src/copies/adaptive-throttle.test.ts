@@ -105,7 +105,7 @@ test('loans are bounded; those that have ended leave room', () => {
   const world = new World(null);
   const lend = (name: string) => () => world.throttle.lend(name, MIB);
   for (let count = 0; count < copyLoansMax; count += 1) lend(`${count}`)();
-  expect(lend('one more')).toThrow(/at most 64/);
+  expect(lend('one more')).toThrow(/the maximum is 64/);
   lend('0')();
   world.ms += copyLoanMs;
   expect(lend('one more')).not.toThrow();

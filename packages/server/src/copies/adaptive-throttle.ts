@@ -219,7 +219,7 @@ function withLoan(
   const others = [...loans].filter(([name, { endsMs }]) => name !== loan && endsMs > nowMs);
   if (rate === null) return new Map(others);
   if (others.length >= copyLoansMax) {
-    const message = `${others.length} rollouts lend a rate here, at most ${copyLoansMax} may`;
+    const message = `${others.length} rollouts lend a rate here; the maximum is ${copyLoansMax}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message);
   }
   const isOverruled = loans.get(loan)?.isOverruled ?? false;

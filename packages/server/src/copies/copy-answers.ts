@@ -88,7 +88,7 @@ export class CopySource {
       return { copy, ...about, walBytes, key: content.key, ...(await content.door(0)) };
     } catch (error) {
       await this.release({ copy });
-      throw new CodedError('USAGE', 'no process gives copies here', { cause: error });
+      throw new CodedError('USAGE', 'no process sends copies here', { cause: error });
     }
   }
 
@@ -162,7 +162,7 @@ export class CopySource {
   #checkCooledDown(): void {
     const retryAfterMs = Math.ceil(this.#cooldown.leftMs);
     if (retryAfterMs === 0) return;
-    const message = `the source serves requests for ${retryAfterMs} ms first`;
+    const message = `the source pauses copies for ${retryAfterMs} ms to serve requests`;
     throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
   }
 
@@ -210,7 +210,7 @@ export class CopySource {
     const { throttle } = this.#ports;
     const retryAfterMs = Math.ceil(throttle.backlogMs());
     if (retryAfterMs > copyReadWaitMsMax) {
-      const message = `chunks for ${retryAfterMs} ms wait at the source for its copy rate`;
+      const message = `the copy rate of the source is used up for the next ${retryAfterMs} ms`;
       throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
     }
     await throttle.pass(length);
@@ -275,7 +275,7 @@ function checkRoom(
   ] as const;
   for (const [count, max, whom] of limits) {
     if (count < max) continue;
-    throw new CodedError('COPY_BUSY', `the source gives ${count} copies ${whom}, the most at once`);
+    throw new CodedError('COPY_BUSY', `the source sends ${count} copies ${whom}, the maximum`);
   }
 }
 

@@ -132,7 +132,7 @@ async function fetchCopy(
     await release(ports.devices, to, copy);
     if (isCut(error)) {
       const port = formatAddress({ ip: begun.gate.host, port: begun.gate.port });
-      task.onDetour(`${port}, which gives files, cannot be reached: it comes more slowly`);
+      task.onDetour(`${port}, which sends files, cannot be reached: a slower way is used`);
       return null;
     }
     throw error;

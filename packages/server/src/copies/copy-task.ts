@@ -84,7 +84,7 @@ export function cutOff(
 ): CodedError {
   const done = `${incoming.received} of ${bytes} bytes`;
   const message = `the copy from d${source} was cut off after ${done}: ${cause.message}`;
-  return new CodedError('COPY_CUT', message, { hint: 'it goes on from there by itself', cause });
+  return new CodedError('COPY_CUT', message, { hint: 'it resumes from there by itself', cause });
 }
 
 /**

@@ -18,7 +18,7 @@ interface CopyName {
 }
 
 interface Begun extends CopyName {
-  /** The source's name for the copy. By this name the source gives the same bytes, or nothing. */
+  /** The source's name for the copy. By this name the source sends the same bytes, or nothing. */
   readonly copy: string;
 }
 

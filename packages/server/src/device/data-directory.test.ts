@@ -35,7 +35,7 @@ test("a directory with somebody else's files is refused and left", async () => {
   await expect(prepareDataDirectory(folder.path, anywhere)).rejects.toMatchObject({
     code: 'DATA_DIR_FOREIGN',
     exit: 4,
-    message: `${folder.path} is no data directory: it has no device.json, but b, c, d, …`,
+    message: `${folder.path} is not a data directory: no device.json, but b, c, d, …`,
     hint: expect.stringContaining('--data takes an empty directory'),
   });
   expect(await modeOf(folder.path)).toBe(0o755);
@@ -45,7 +45,7 @@ test("a device's directory without its device.json is refused too", async () => 
   await using folder = await scratchFolder();
   await mkdir(join(folder.path, 'partitions'));
   await expect(prepareDataDirectory(folder.path, anywhere)).rejects.toMatchObject({
-    message: expect.stringContaining('it has no device.json, but partitions'),
+    message: expect.stringContaining('no device.json, but partitions'),
   });
 });
 
@@ -75,7 +75,7 @@ test('a file in the way: DISK_FAILED with the path', async () => {
     await expect(prepareDataDirectory(data, anywhere)).rejects.toMatchObject({
       code: 'DISK_FAILED',
       message: expect.stringContaining(`the data directory ${data} cannot be written`),
-      hint: expect.stringContaining('a file stands'),
+      hint: expect.stringContaining('a file exists'),
     });
   }
 });
@@ -89,8 +89,8 @@ test.skipIf(process.getuid?.() !== 0)(
     process.seteuid?.(12_345);
     try {
       for (const [name, help] of [
-        ['sd1', 'chown that directory to it'],
-        ['new', 'make that directory, and chown it to this user'],
+        ['sd1', 'chown that directory to this user'],
+        ['new', 'create that directory, and chown it to this user'],
       ] as const) {
         await expect(prepareDataDirectory(join(folder.path, name), anywhere)).rejects.toMatchObject(
           {

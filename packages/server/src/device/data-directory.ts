@@ -61,9 +61,9 @@ function requireOwn(directory: string, names: readonly string[]): void {
   if (foreign.length === 0 || names.includes(identity)) return;
   const shown = foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX).join(', ');
   const more = foreign.length > FOREIGN_NAMES_SHOWN_MAX ? ', …' : '';
-  const message = `${directory} is no data directory: it has no ${identity}, but ${shown}${more}`;
+  const message = `${directory} is not a data directory: no ${identity}, but ${shown}${more}`;
   throw new CodedError('DATA_DIR_FOREIGN', message, {
-    hint: `--data takes an empty directory, or that of a device; where ${identity} was deleted, put it back`,
+    hint: `--data takes an empty directory or that of a device; if ${identity} was deleted, restore it`,
     details: { directory, names: foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX) },
   });
 }
@@ -71,8 +71,8 @@ function requireOwn(directory: string, names: readonly string[]): void {
 function unwritable(directory: string, cause: unknown): CodedError {
   const isForeign = codeOf(cause) === 'EACCES';
   const mend = existsSync(directory)
-    ? 'chown that directory to it'
-    : 'make that directory, and chown it to this user';
+    ? 'chown that directory to this user'
+    : 'create that directory, and chown it to this user';
   const hint = isForeign
     ? `this server runs as user id ${process.geteuid?.()}: ${mend}`
     : diskError(cause)?.hint;
@@ -93,10 +93,18 @@ async function closeToOthers(path: string): Promise<ModeNote | null> {
   // A directory such as /tmp is open to everybody on purpose.
   const isShared = (stats.mode & 0o1000) !== 0;
   if (!isShared && (await tryChmod(path, stats.mode & 0o7700))) {
-    return { path, mode, message: "others could open what is this device's alone: mode mended" };
+    return {
+      path,
+      mode,
+      message: 'other users had access to private data of this device: mode corrected',
+    };
   }
   if (stats.isFile()) requirePrivate(path, stats);
-  return { path, mode, message: 'others may open the data directory: it should have mode 0700' };
+  return {
+    path,
+    mode,
+    message: 'other users have access to the data directory: it should have mode 0700',
+  };
 }
 
 function tryChmod(path: string, mode: number): Promise<boolean> {
@@ -113,7 +121,7 @@ function tryChmod(path: string, mode: number): Promise<boolean> {
 async function requireMountPoint(directory: string): Promise<void> {
   const real = await realpath(directory).catch(() => null);
   if (real !== null && (await mountPoints()).has(real)) return;
-  const why = real === null ? 'is not there' : 'is not a mount point of its own';
+  const why = real === null ? 'does not exist' : 'is not a mount point of its own';
   throw new CodedError('DATA_DIR_NOT_MOUNTED', `${directory} ${why}: its disk is not mounted`, {
     hint: `findmnt ${directory} shows what is; mount the disk there, or leave out --mount-check`,
     details: { directory },

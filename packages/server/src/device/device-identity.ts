@@ -49,7 +49,7 @@ export async function loadIdentity(
       'DATA_DIR_OF_ANOTHER_DEVICE',
       `${directory} belongs to device '${stored.device}', not to '${device}'`,
       {
-        hint: 'start with the device name or address it was made with, or choose another --data',
+        hint: 'start with the device name or address it was created with, or choose another --data',
         details: { directory, stored: stored.device, given: device },
       },
     );

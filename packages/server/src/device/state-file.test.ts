@@ -61,7 +61,7 @@ test('a file of a newer release is told in one line, with the release that reads
   await expect(readState(file, schema)).rejects.toThrow(
     expect.objectContaining({
       message: `${file} cannot be read: ✖ Unrecognized key: "later"`,
-      hint: expect.stringContaining('where a newer release ran here, start that one again'),
+      hint: expect.stringContaining('if a newer release ran here, start that one again'),
     }),
   );
 });

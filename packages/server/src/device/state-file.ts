@@ -46,7 +46,7 @@ export async function writeState<Schema extends z.ZodType>(
   const text = `${JSON.stringify(state)}\n`;
   const bytes = Buffer.from(text);
   if (bytes.length > stateFileBytesMax) {
-    const message = `${file} is not written: ${bytes.length} bytes, ${stateFileBytesMax} are read`;
+    const message = `${file} is not written: ${bytes.length} bytes exceed ${stateFileBytesMax}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
   }
   // Checked in the form in which it will be read: JSON omits undefined values, and turns numbers
@@ -69,7 +69,7 @@ export async function replaceState(file: string, bytes: Uint8Array): Promise<voi
 function notWritten(file: string, cause: unknown): unknown {
   if (!isDiskFull(cause)) return diskError(cause) ?? cause;
   return new CodedError('DISK_FULL', `${file} cannot be written: no space is left on the disk`, {
-    hint: 'free space on the disk: the server then goes on by itself',
+    hint: 'free space on the disk: the server then continues by itself',
     details: { file },
     cause,
   });
@@ -94,9 +94,9 @@ export async function readIfThere<T>(file: string, parse: (text: string) => T): 
 function unreadable(file: string, cause: unknown): CodedError {
   const isForm = cause instanceof z.ZodError;
   const reason = isForm ? z.prettifyError(cause).replaceAll('\n', ' ') : messageOf(cause);
-  const byHand = 'a damaged disk, or a file changed by hand: put back the file as it was';
+  const byHand = 'the disk is damaged, or the file was edited: restore the file';
   return new CodedError('DISK_FAILED', `${file} cannot be read: ${reason}`, {
-    hint: isForm ? `where a newer release ran here, start that one again; else ${byHand}` : byHand,
+    hint: isForm ? `if a newer release ran here, start that one again; else ${byHand}` : byHand,
     details: { file },
     cause,
   });

@@ -23,8 +23,8 @@ const knownVersions: ReadonlySet<string> = new Set(['1.0', '1.1']);
  */
 export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): CodedError | null {
   if (!knownVersions.has(httpVersion)) {
-    const message = `a request in HTTP ${httpVersion}`;
-    return new CodedError('USAGE', message, { hint: 'ask in HTTP/1.1 or HTTP/1.0' });
+    const message = `HTTP ${httpVersion} is not supported`;
+    return new CodedError('USAGE', message, { hint: 'use HTTP/1.1 or HTTP/1.0' });
   }
   // Of several Host headers, Node shows only the first.
   let hosts = 0;
@@ -33,7 +33,7 @@ export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): Co
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   if (hosts < 2) return null;
-  return new CodedError('USAGE', `a request with ${hosts} Host headers`, { hint: 'send one' });
+  return new CodedError('USAGE', `the request has ${hosts} Host headers`, { hint: 'send one' });
 }
 
 /**
@@ -69,7 +69,7 @@ export function checkHost(host: string | undefined, allowsHost: (header: string)
   // Only HTTP/1.0 requests have no Host header, and no browser speaks HTTP/1.0.
   if (host === undefined || allowsHost(host)) return;
   const name = shortened(host.replace(/:\d+$/, ''), SHOWN_CHARACTERS);
-  const hint = `ask by its IP address, or start the server with --allow-host ${name}`;
+  const hint = `use its IP address, or start the server with --allow-host ${name}`;
   const message = `this server is not known by the name '${name}'`;
   throw new CodedError('HOST_UNKNOWN', message, { hint, details: { host: name } });
 }
@@ -95,9 +95,8 @@ function isOwn(origin: string, host: string | undefined): boolean {
 }
 
 function foreign(by: string): CodedError {
-  const message = `a request of a web page: ${shortened(by, SHOWN_CHARACTERS)}`;
-  const hint =
-    'pages of other origins get nothing here; ask from a program, or through your own server';
+  const message = `a request from a web page: ${shortened(by, SHOWN_CHARACTERS)}`;
+  const hint = 'pages of other origins are refused; use a program, or go through your own server';
   return new CodedError('ORIGIN_FOREIGN', message, { hint });
 }
 
@@ -109,6 +108,6 @@ export function checkJson({ headers: { 'content-type': type } }: IncomingMessage
   if (type !== undefined && /^application\/json\s*(;|$)/i.test(type)) return;
   const given =
     type === undefined ? 'no content type' : `content type '${shortened(type, SHOWN_CHARACTERS)}'`;
-  const hint = "say what it is: curl -H 'content-type: application/json' …";
-  throw new CodedError('CONTENT_TYPE_UNKNOWN', `a JSON body with ${given}`, { hint });
+  const hint = "declare it: curl -H 'content-type: application/json' …";
+  throw new CodedError('CONTENT_TYPE_UNKNOWN', `the JSON body has ${given}`, { hint });
 }

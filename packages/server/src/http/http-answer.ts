@@ -45,7 +45,7 @@ export function methodUnknown(
   { method }: IncomingMessage,
   { allow, hint }: { readonly allow: readonly string[]; readonly hint: string },
 ): CodedError {
-  const message = `${method} is none of ${allow.join(', ')}`;
+  const message = `${method} is not supported here, only ${allow.join(', ')}`;
   return new CodedError('METHOD_UNKNOWN', message, { hint, details: { allow } });
 }
 

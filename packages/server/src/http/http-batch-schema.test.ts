@@ -48,7 +48,7 @@ test.each<readonly [string, unknown, string]>([
   expect(() => parse(document)).toThrow(expect.objectContaining({ code }));
 });
 
-const half = (place: string) => `${place}: is no text: give its bytes in base64, as`;
+const half = (place: string) => `${place}: is not text: send its bytes in base64, as`;
 test.each([
   ['a value of other bytes', '{"op":"put","key":"a","value":"\xff\xfe"}', 'the body is not UTF-8'],
   ['a key of other bytes', '{"op":"get","key":"\xff"}', 'the body is not UTF-8'],
@@ -61,10 +61,10 @@ test.each([
 });
 
 test.each([
-  [{ ttl: 0 }, 'items.0.ttl: wanted more than 0'],
+  [{ ttl: 0 }, 'items.0.ttl: expected more than 0'],
   [{ if: 'bogus' }, 'items.0.if: is neither absent, present nor the stamp or ETag of a record'],
-  [{ if: 5 }, 'items.0.if: wanted a text'],
-  [{ op: 'cas' }, 'items.0.op: wanted get, delete, put'],
+  [{ if: 5 }, 'items.0.if: expected a text'],
+  [{ op: 'cas' }, 'items.0.op: expected get, delete, put'],
   [{ key64: 'A' }, 'items.0.key64: is not base64: A-Z a-z 0-9 + / as in YQ=='],
 ])('%j: what is wrong is said', (fields, message) => {
   const put = { op: 'put', key: 'a', value: 'v', ...fields };

@@ -22,7 +22,7 @@ const base64 = z
 const textOf = (name: 'key' | 'value') =>
   z
     .string()
-    .refine((text) => text.isWellFormed(), `is no text: give its bytes in base64, as ${name}64`)
+    .refine((text) => text.isWellFormed(), `is not text: send its bytes in base64, as ${name}64`)
     .transform((text) => new Uint8Array(Buffer.from(text)));
 
 const keyForms = { key: textOf('key').optional(), key64: base64.optional() };
@@ -66,17 +66,17 @@ export interface BatchItem {
  */
 export function parseBatch(body: Uint8Array): BatchItem[] {
   if (hasMoreMarks(body, httpBatchMarksMax)) {
-    const message = `a batch with more values than ${httpBatchItemsMax} items have`;
+    const message = `the batch has more values than ${httpBatchItemsMax} items can have`;
     throw new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
   }
   const parsed = batchSchema.safeParse(parseJson(body, unreadable));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     if (issue?.code === 'too_big' && issue.path.join() === 'items') {
-      const message = `a batch with more than ${httpBatchItemsMax} items`;
+      const message = `the batch has more than ${httpBatchItemsMax} items`;
       throw new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
     }
-    const wrong = issue === undefined ? 'is not right' : issueSentence(issue);
+    const wrong = issue === undefined ? 'is invalid' : issueSentence(issue);
     throw usage(`${issue?.path.join('.') || 'the batch'}: ${wrong}`);
   }
   const seen = new Set<string>();
@@ -84,7 +84,7 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
     const key = oneOf(`items.${index}`, 'key', [item.key, item.key64]);
     checkKey(key, `items.${index}: `);
     const name = byteText(key);
-    if (seen.has(name)) throw usage(`items.${index}: its key is in the batch already`);
+    if (seen.has(name)) throw usage(`items.${index}: its key occurs twice in the batch`);
     seen.add(name);
     if (item.op === 'get') return { op: item.op, key, value: null };
     const about = { op: item.op, key, condition: item.if };
@@ -92,7 +92,7 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
     const value = oneOf(`items.${index}`, 'value', [item.value, item.value64]);
     const ttlMs = item.ttl === undefined ? undefined : Math.round(item.ttl * 1000);
     if (value.length <= valueBytesMax) return { ...about, value, ttlMs };
-    const message = `items.${index}: ${value.length} bytes, ${valueBytesMax} is the most`;
+    const message = `items.${index}: ${value.length} bytes; the maximum is ${valueBytesMax}`;
     throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
   });
 }
@@ -100,10 +100,10 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
 function unreadable(cause: unknown): CodedError {
   // Thrown by the decoder. The body would be stored as other bytes than were sent.
   if (cause instanceof TypeError) {
-    const hint = 'give bytes that are no text in base64, as key64 and value64';
+    const hint = 'send bytes that are not text in base64, as key64 and value64';
     return new CodedError('USAGE', 'the body is not UTF-8', { hint, cause });
   }
-  return usage(`the body is no JSON: ${cause instanceof Error ? cause.message : 'unreadable'}`);
+  return usage(`the body is not JSON: ${cause instanceof Error ? cause.message : 'unreadable'}`);
 }
 
 function oneOf(

@@ -162,6 +162,6 @@ function tooManyBytes(): CodedError {
 }
 
 function tooLarge(bytes: number): CodedError {
-  const message = `a batch of at least ${bytes} bytes, ${httpBatchBytesMax} is the most`;
+  const message = `a batch of at least ${bytes} bytes; the maximum is ${httpBatchBytesMax}`;
   return new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
 }

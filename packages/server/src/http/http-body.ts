@@ -57,7 +57,7 @@ export async function discardBody(request: IncomingMessage): Promise<void> {
 }
 
 function tooLarge(bytes: number): CodedError {
-  const message = `a value of at least ${bytes} bytes, ${valueBytesMax} is the most`;
+  const message = `a value of at least ${bytes} bytes; the maximum is ${valueBytesMax}`;
   const hint = 'split the value over several keys';
   return new CodedError('VALUE_TOO_LARGE', message, {
     hint,

@@ -66,11 +66,11 @@ function refusalOf({ code, reason, message }: Unread): CodedError {
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     const [headers, whole] = [httpHeadersMsMax / 1_000, httpRequestMsMax / 1_000];
-    const what = `headers have ${headers} s to arrive, and a whole request ${whole} s`;
-    return new CodedError('REQUEST_LATE', what, { hint: 'send it at once' });
+    const what = `headers must arrive within ${headers} s, and a whole request within ${whole} s`;
+    return new CodedError('REQUEST_LATE', what, { hint: 'send it without pauses' });
   }
-  const what = `what came cannot be read as HTTP/1.1: ${reason ?? message}`;
-  return new CodedError('USAGE', what, { hint: 'percent-encode keys, and send whole requests' });
+  const what = `the request cannot be read as HTTP/1.1: ${reason ?? message}`;
+  return new CodedError('USAGE', what, { hint: 'percent-encode keys, and send complete requests' });
 }
 
 function answerOf(refusal: CodedError): string {

@@ -20,7 +20,7 @@ export function answerInspect(
   const hint = `GET /v1/${inspectSegment}/, then /RING or /RING/PARTITION`;
   if (request.method !== 'GET') throw methodUnknown(request, { allow: ['GET'], hint });
   if (ring === undefined && place !== '') {
-    throw new CodedError('USAGE', `nothing lies at /v1/${inspectSegment}/${place}`, { hint });
+    throw new CodedError('USAGE', `there is nothing at /v1/${inspectSegment}/${place}`, { hint });
   }
   const number = partition === undefined ? null : Number(partition);
   const { name, born } = identity;

@@ -69,12 +69,12 @@ function ttlOf(query: URLSearchParams, { headers, method }: IncomingMessage): st
   const [given, shown] = [query.get('ttl'), headers[ttlHeader]];
   if (given === null && shown === undefined) return null;
   if (method !== 'PUT') {
-    const hint = 'give a time to live with the PUT of the value';
-    throw new CodedError('USAGE', `a time to live with ${method}`, { hint });
+    const hint = 'send a time to live with the PUT of the value';
+    throw new CodedError('USAGE', `${method} does not take a time to live`, { hint });
   }
   if (given === null || shown === undefined) return given ?? String(shown);
-  const message = `a time to live as the parameter ttl, and one as the header ${ttlHeader}`;
-  throw new CodedError('USAGE', message, { hint: 'give one of them' });
+  const message = `the request has both the parameter ttl and the header ${ttlHeader}`;
+  throw new CodedError('USAGE', message, { hint: 'send one of them' });
 }
 
 /**
@@ -82,7 +82,9 @@ function ttlOf(query: URLSearchParams, { headers, method }: IncomingMessage): st
  */
 function checkWhole({ headers }: IncomingMessage): void {
   if (headers['content-range'] === undefined) return;
-  throw new CodedError('USAGE', 'a PUT of a part of a value', { hint: 'send the value whole' });
+  throw new CodedError('USAGE', 'a PUT of a part of a value is not supported', {
+    hint: 'send the whole value',
+  });
 }
 
 async function answerWrite(
@@ -162,7 +164,7 @@ export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'w
   if (wanted !== undefined && !names(wanted, stamp)) {
     const there = stamp === null ? 'there is no record' : `the record is ${etagOf(stamp)}`;
     const asked = shortened(wanted.join(', '), WANTED_CHARACTERS);
-    const message = `${there}, the request wants ${asked}`;
+    const message = `${there}, the request requires ${asked}`;
     const hint = 'read the key again without If-Match';
     throw new CodedError('PRECONDITION_FAILED', message, { hint });
   }
@@ -207,9 +209,9 @@ function tagsOf(
   const tags = headers[name]?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   const wrong = tags?.find((tag) => !/^("[^"]*"|\*)$/.test(tag));
   if (wrong === undefined) return tags;
-  const message = `${name}: ${shortened(wrong, WANTED_CHARACTERS)} is no tag`;
+  const message = `${name}: ${shortened(wrong, WANTED_CHARACTERS)} is not an ETag`;
   throw new CodedError('USAGE', message, {
-    hint: 'send the ETag of an answer as it came, quotes included; or * for any record',
+    hint: 'send the ETag of an answer unchanged, with its quotes; or * for any record',
   });
 }
 

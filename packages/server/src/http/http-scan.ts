@@ -77,7 +77,7 @@ export async function answerScan(
 function scanLevel(word: string | null): KeyspaceScan['consistency'] {
   const level = parseConsistency(word);
   if (level !== 'linearizable') return level;
-  const message = 'a scan cannot be linearizable: its pages are not of one moment';
+  const message = 'a scan cannot be linearizable: its pages are read at different times';
   throw new CodedError('CONSISTENCY_INVALID', message, {
     hint: 'use ?consistency=one, quorum or all; read single keys with linearizable',
   });
@@ -132,7 +132,7 @@ function keyParameter(query: string, name: string): Uint8Array | null {
   if (found === undefined) return null;
   const key = keyOfText(found.slice(name.length + 1).replaceAll('+', ' '));
   if (key.length <= keyBytesMax) return key;
-  const message = `${name} has ${key.length} bytes, keys have ${keyBytesMax} at most`;
+  const message = `${name} has ${key.length} bytes; the maximum of a key is ${keyBytesMax}`;
   throw new CodedError('KEY_INVALID', message, { hint: EXAMPLE });
 }
 
@@ -142,9 +142,9 @@ function onlyPartition(query: URLSearchParams, partitions: number): number | nul
 }
 
 function badCursor(cursor: string | null): CodedError {
-  const message = `cursor '${cursor}' is none of these partitions`;
+  const message = `cursor '${cursor}' is not from a scan of these partitions`;
   return new CodedError('CURSOR_INVALID', message, {
-    hint: 'send the cursor of the last answer, with what was asked then',
+    hint: 'send the cursor of the last answer, with the same parameters',
     details: { cursor },
   });
 }

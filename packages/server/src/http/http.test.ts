@@ -142,7 +142,7 @@ test.each([
   ['a long header', `GET /healthz ${host}x-long: ${'a'.repeat(9_000)}\r\n\r\n`, '431', large],
   ['a long key', `GET /v1/cities/${'k'.repeat(9_000)} ${host}\r\n`, '431', large],
   ['one that is longer still', `GET /v1/cities/${'k'.repeat(900_000)} ${host}\r\n`, '431', large],
-  ['no HTTP', 'hello\r\n\r\n', '400', { message: expect.stringContaining('method') }],
+  ['not HTTP', 'hello\r\n\r\n', '400', { message: expect.stringContaining('method') }],
   // Keys are decoded from ASCII.
   ['a raw letter', `GET /v1/cities/z\u00fcrich ${host}\r\n`, '400', { code: 'USAGE' }],
   [

@@ -195,7 +195,7 @@ const statusPath = '/v1/status';
 /** Throws METHOD_UNKNOWN for methods other than GET and HEAD on a resource that is read-only. */
 function checkReading(request: IncomingMessage): void {
   if (request.method === 'GET' || request.method === 'HEAD') return;
-  const hint = 'this can only be read; keys are written at /v1/KEYSPACE/KEY';
+  const hint = 'this resource is read-only; write keys at /v1/KEYSPACE/KEY';
   throw methodUnknown(request, { allow: ['GET', 'HEAD'], hint });
 }
 
@@ -236,7 +236,7 @@ async function answerService(
     }
     default:
       throw new CodedError('PATH_UNKNOWN', `no resource at ${path}`, {
-        hint: 'keys are at /v1/KEYSPACE/KEY, the server tells of itself at /v1/status',
+        hint: 'keys are at /v1/KEYSPACE/KEY, the status of the server is at /v1/status',
       });
   }
 }

@@ -58,8 +58,11 @@ export function inspect(
   const partitions = inspectPartitions(store, ring);
   if (partitions.length === 0) {
     const known = inspectRings(store).map((one) => one.ring);
-    throw new CodedError('RING_UNKNOWN', `no partition of a ring '${ring}' is here`, {
-      hint: known.length === 0 ? 'there are none of any ring' : `there are: ${known.join(', ')}`,
+    throw new CodedError('RING_UNKNOWN', `this device has no partition of a ring '${ring}'`, {
+      hint:
+        known.length === 0
+          ? 'it has no partitions of any ring'
+          : `it has partitions of: ${known.join(', ')}`,
       details: { ring, known },
     });
   }

@@ -40,12 +40,12 @@ export function knownQuery(query: string, names: readonly string[]): URLSearchPa
     const [name = ''] = part.split('=', 1);
     const shown = shortened(name, NAME_CHARACTERS);
     if (!names.includes(name)) {
-      const hint = `there are: ${names.join(', ')}`;
-      throw new CodedError('USAGE', `there is no parameter ${shown} here`, { hint });
+      const hint = `the parameters are: ${names.join(', ')}`;
+      throw new CodedError('USAGE', `unknown parameter ${shown}`, { hint });
     }
     if (seen.has(name)) {
-      const message = `the parameter ${shown} is given more than once`;
-      throw new CodedError('USAGE', message, { hint: 'give it once' });
+      const message = `the parameter ${shown} occurs more than once`;
+      throw new CodedError('USAGE', message, { hint: 'send it once' });
     }
     seen.add(name);
   }

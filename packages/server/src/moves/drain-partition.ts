@@ -57,7 +57,7 @@ function changed(partition: number): CodedError {
  */
 function reshaped(partition: number): CodedError {
   const since = `partition ${partition} was split, merged or retired while this server was away`;
-  const message = `${since}: no device can be shown its records, so its file stays`;
+  const message = `${since}: no device can confirm its records, so its file stays`;
   return new CodedError('NOT_ENOUGH_REPLICAS', message, {
     hint: `ring-server inspect DIR RING ${partition} shows it; it may be deleted by hand`,
   });
@@ -91,10 +91,7 @@ async function holdingOf({ devices }: DrainPorts, { active, partition, device }:
   // records, because it takes over nothing yet.
   const serves = table.some((row) => row[partition] === device);
   if (!holding || (serves && holding.state !== 'ready')) {
-    throw new CodedError(
-      'PARTITION_FILLING',
-      `d${device} has not all of partition ${partition} yet`,
-    );
+    throw new CodedError('PARTITION_FILLING', `d${device} lacks part of partition ${partition}`);
   }
   return holding;
 }

@@ -96,7 +96,7 @@ export class DrainQueue {
     for (const partition of partitions) {
       if (this.#isBusy({ active, notes, partition })) continue;
       const reason = whyHeld(partition);
-      notes.reasons.set(partition, reason ?? `${drainsMax} others are given up first`);
+      notes.reasons.set(partition, reason ?? `${drainsMax} others are drained first`);
       if (reason === null) waiting.push({ active, notes, partition });
     }
     const goes = new Set(waiting.map(({ partition }) => partition));
@@ -180,9 +180,9 @@ export class DrainQueue {
     const confirm = `ring-builder trash ${keyspace} confirm`;
     if (self === null) {
       const why = `held: version ${version} of ring '${keyspace}' does not name this server`;
-      return `${why}; ${confirm} --to ${this.#ports.address} lets its ${held} files go`;
+      return `${why}; ${confirm} --to ${this.#ports.address} lets it drop its ${held} files`;
     }
-    return `held: ${held} of ${files} partitions would go without a move; ${confirm} lets them go`;
+    return `held: ${held} of ${files} files would be dropped without a move; ${confirm} lets it drop them`;
   }
 
   #isBusy({ active, notes, partition }: Waiting): boolean {

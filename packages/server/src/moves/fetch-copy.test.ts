@@ -156,7 +156,7 @@ describe('a copy that cannot come so comes in chunks', () => {
     await proxy[Symbol.asyncDispose]();
     const reasons: string[] = [];
     expect(await load(joiner, 0, reasons)).toBe('loaded');
-    expect(reasons).toEqual([expect.stringContaining('cannot be reached: it comes more slowly')]);
+    expect(reasons).toEqual([expect.stringContaining('cannot be reached: a slower way is used')]);
     expect(calls.get(copyOpen.method)).toBe(1);
   });
 

@@ -179,15 +179,15 @@ function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>)
     case 'paused':
       return 'paused by an operator';
     case 'busy':
-      return 'the device it comes from has no place for one more copy';
+      return 'the source has no room for another copy yet';
     case 'device':
-      return `${device} loads run here, the most at once`;
+      return `${device} loads run here, the maximum`;
     case 'server':
-      return `${server} loads from servers at ${source?.server} run here, the most at once`;
+      return `${server} loads from servers at ${source?.server} run here, the maximum`;
     case 'zone':
-      return `${zone} loads from zone ${source?.zone} run here, the most at once`;
+      return `${zone} loads from zone ${source?.zone} run here, the maximum`;
     case 'throttle':
-      return 'requests go first: fewer loads run';
+      return 'requests have priority: fewer loads run';
   }
 }
 

@@ -155,7 +155,7 @@ test('as many at once as may come from one server, and all in the end', async ()
   };
   await place.loaded();
   expect(seen).toEqual({ most: copiesFromServerMax, opened: partitions });
-  const limit = `${copiesFromServerMax} loads from servers at 127.0.0.1 run here, the most at once`;
+  const limit = `${copiesFromServerMax} loads from servers at 127.0.0.1 run here, the maximum`;
   expect(new Set(waits)).toEqual(new Set([`queued ${limit}`]));
   expect(place.errors).toEqual([]);
   expect(new Set(place.stages())).toEqual(new Set(['available ']));
@@ -167,7 +167,7 @@ test('a source that is busy now and then: no failure, and no other source is ask
   let asked = 0;
   place.source.onCall = (method) => {
     if (method !== copyOpen.method || (asked += 1) % 3 !== 0) return;
-    throw new CodedError('COPY_BUSY', 'the source gives 8 copies in all, the most at once');
+    throw new CodedError('COPY_BUSY', 'the source sends 8 copies in all, the maximum');
   };
   await place.loaded();
   expect(place.errors).toEqual([]);
@@ -185,7 +185,7 @@ test('a source that gives one at a time gives the next when that one has ended',
     if (method !== copyOpen.method) return;
     if (open > 0) {
       refused += 1;
-      throw new CodedError('COPY_BUSY', 'the source gives 1 copies in all, the most at once');
+      throw new CodedError('COPY_BUSY', 'the source sends 1 copies in all, the maximum');
     }
     open += 1;
   };

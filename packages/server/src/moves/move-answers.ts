@@ -26,7 +26,7 @@ export interface MovePorts {
 /** Why each action ends the loads under way. For actions without a text, loads go on. */
 const stopTexts: Partial<Record<MoveAction, string>> = {
   pause: 'paused by an operator',
-  retry: 'begun anew by an operator',
+  retry: 'restarted by an operator',
   force: 'forced by an operator',
 };
 
@@ -39,7 +39,7 @@ export async function answerMoveControl(
   const joins = ring.moves.filter(({ to }) => to === self);
   const inFlight = new Set(joins.map(({ assignment }) => assignment));
   if (action === 'force' && reason === null) {
-    throw new CodedError('USAGE', 'a move is forced with a reason, or not at all');
+    throw new CodedError('USAGE', 'forcing a move needs a reason');
   }
   const isRefill = (partition: number): boolean =>
     self !== null &&
@@ -133,11 +133,11 @@ function requirePresent(
 ): void {
   if (partition < ring.partitions && !isRetired(ring)(partition)) return;
   const message =
-    `dropped file '${name}' cannot come back: partition ${partition} of '${ring.keyspace}' ` +
+    `dropped file '${name}' cannot be restored: partition ${partition} of '${ring.keyspace}' ` +
     'was split, merged or retired';
   throw new CodedError('TRASH_RETIRED', message, {
     hint:
-      'records of a split or merged partition are in those that ' +
+      'the records of a split or merged partition are in the partitions that ' +
       `ring-builder table ${ring.keyspace} lists; those of a retired one come from an archive, ` +
       `if there is one: ring-builder restore-data ${ring.keyspace} --from FOLDER`,
     details: { name, partition, partitions: ring.partitions, ringVersion: ring.version },

@@ -48,10 +48,10 @@ test('what this device waits for is told', () => {
   const waits = () => partitionDuty(ports, activeOn(initializing, 3), '0').here?.waits;
   expect(waits()).toBeNull();
   const about = { keyspace: 'cities', partition: 0, assignment: 1 };
-  loads.push({ ...startedLoad(about), reason: '6 loads run here, the most at once' });
-  expect(waits()).toBe('queued: 6 loads run here, the most at once');
+  loads.push({ ...startedLoad(about), reason: '6 loads run here, the maximum' });
+  expect(waits()).toBe('queued: 6 loads run here, the maximum');
   loads[0] = { ...startedLoad(about), stage: 'available' };
   expect(waits()).toBeNull();
-  waiting.set(0, 'held: 9 of 20 partitions would go without a move');
+  waiting.set(0, 'held: 9 of 20 files would be dropped without a move');
   expect(waits()).toContain('held');
 });

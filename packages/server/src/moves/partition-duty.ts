@@ -69,9 +69,9 @@ export function partitionDuty(
   const minVersion = ring.minVersions[partition];
   if (minVersion === undefined) {
     const has = `ring '${ring.keyspace}' has partitions 0 to ${ring.partitions - 1}`;
-    const message = `partition ${JSON.stringify(word)} is none: ${has}`;
+    const message = `partition ${JSON.stringify(word)} does not exist: ${has}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, {
-      hint: `ring-builder lookup ${ring.keyspace} KEY tells the partition of a key`,
+      hint: `ring-builder lookup ${ring.keyspace} KEY shows the partition of a key`,
       details: { partition: word, partitions: ring.partitions },
     });
   }

@@ -103,7 +103,10 @@ async function takeRows(
   const outcomes = await store.write(rows.map((row) => ({ keyspace, partition, ...row })));
   // failpoint: load.rows
   if (outcomes.some(({ kind }) => kind === 'absent')) {
-    throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
+    throw new CodedError(
+      'PARTITION_ABSENT',
+      `partition ${partition} was dropped while it was filled`,
+    );
   }
   for (const [index, { kind }] of outcomes.entries()) {
     const key = rows[index]?.key;

@@ -83,7 +83,7 @@ export function tooFew(
     ...failures,
   ].filter((reason) => reason !== '');
   const count = `${ready.length} of the ${needed} complete files needed`;
-  const message = `${count} for partition ${partition} are there: ${reasons.join('; ')}`;
+  const message = `${count} for partition ${partition} are available: ${reasons.join('; ')}`;
   return new CodedError('NOT_ENOUGH_REPLICAS', message, {
     hint: `ring-builder reconcile ${keyspace}`,
     details: { sources: ready.length, needed, lost, failures },

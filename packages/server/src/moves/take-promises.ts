@@ -30,7 +30,10 @@ export async function takePromises(
     }
     const outcomes = await store.write(taken);
     if (outcomes.some(({ kind }) => kind === 'absent')) {
-      throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
+      throw new CodedError(
+        'PARTITION_ABSENT',
+        `partition ${partition} was dropped while it was filled`,
+      );
     }
     after = answer.keys.at(-1) ?? after;
     isMore = answer.more && answer.keys.length > 0;

@@ -92,7 +92,7 @@ export class Takeovers {
       await this.#markReady(active, safe);
       if (safe.length < partitions.length) {
         const open = partitions.length - safe.length;
-        const message = `${open} partitions wait: a quorum of devices may have the old ring`;
+        const message = `${open} partitions wait: a quorum of devices may still have the old ring`;
         throw new CodedError('SERVERS_NOT_CONFIRMED', message);
       }
       release();

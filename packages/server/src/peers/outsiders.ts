@@ -57,12 +57,12 @@ export function isHeardAsGateway(ports: OutsiderPorts, active: ActiveRing): bool
 export function requireHeard(ports: OutsiderPorts, active: ActiveRing): void {
   const { keyspace, version } = active.ring;
   if (isHeard(ports, active, needsToGiveUp(keyspace))) return;
-  const unnamed = `${keyspace} ${version} names keys of its devices, and none is of this server`;
+  const unnamed = `${keyspace} ${version} names keys of its devices, but none of this server`;
   // The tool lists many servers, one line each, and shows no hint there.
   const ways =
     `start it with --token-file FILE, of access grant NAME --peer --write ${keyspace} ` +
     `--out FILE; or ring-builder add ${keyspace} r1z1-IP:PORT/DEVICE 0 --ask-key, commit and rollout`;
-  throw new CodedError('CALLER_UNPROVEN', `${unnamed}: they take no record of it; ${ways}`, {
+  throw new CodedError('CALLER_UNPROVEN', `${unnamed}: they accept no records from it; ${ways}`, {
     details: { keyspace, version },
   });
 }

@@ -97,8 +97,8 @@ export class ProvenPeers {
     }
     throw new CodedError('CALLER_UNPROVEN', `${wanted}: ${whyNot(key, proven)}`, {
       hint:
-        'a device speaks with the key that the ring names (set-device RING dN --key), ' +
-        `a server outside the ring with a token that has the roles peer and write of ${keyspace}`,
+        'a device must use the key that the ring names (set-device RING dN --key), ' +
+        `a server outside the ring needs a token with the roles peer and write of ${keyspace}`,
       details: { keyspace, version, ...(key !== undefined && { key }) },
     });
   }
@@ -129,8 +129,8 @@ export class ProvenPeers {
 }
 
 function whyNot(key: string | undefined, proven: number | undefined): string {
-  if (key === undefined) return 'the caller proved none';
-  return proven === undefined ? `${key} is none of them` : `the caller is d${proven}`;
+  if (key === undefined) return 'the caller proved no key';
+  return proven === undefined ? `${key} is not one of them` : `the caller is d${proven}`;
 }
 
 /** The keys of devices that a ring names. */

@@ -50,8 +50,8 @@ export function globPrefix(pattern: Uint8Array): Uint8Array {
 /** `bytes`: of all patterns of one request together. Throws PATTERN_TOO_LARGE. */
 export function checkPattern(bytes: number): void {
   if (bytes <= patternBytesMax) return;
-  const message = `a pattern of ${bytes} bytes, ${patternBytesMax} is the most`;
-  const hint = 'keys have no more bytes: ask with a shorter pattern, and filter what comes';
+  const message = `a pattern of ${bytes} bytes; the maximum is ${patternBytesMax}`;
+  const hint = 'keys are no longer than that: use a shorter pattern, and filter the answer';
   throw new CodedError('PATTERN_TOO_LARGE', message, {
     hint,
     details: { bytes, max: patternBytesMax },

@@ -31,7 +31,7 @@ export function keyOf(word: Uint8Array = new Uint8Array()): Uint8Array {
 export function requireWordsFit(words: readonly Uint8Array[]): void {
   for (const { length } of words) {
     if (length <= valueBytesMax) continue;
-    throw new RedisRefusal(`ERR a word of ${length} bytes, ${valueBytesMax} is the most`);
+    throw new RedisRefusal(`ERR an argument of ${length} bytes; the maximum is ${valueBytesMax}`);
   }
 }
 

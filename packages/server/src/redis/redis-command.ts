@@ -125,7 +125,8 @@ export function currentKeyspace({
   const rings = ports.coordinator.rings.list();
   const [only] = rings;
   if (rings.length === 1 && only !== undefined) return only.ring.keyspace;
-  const state = rings.length === 0 ? 'no ring is here yet' : `${rings.length} rings are here`;
+  const state =
+    rings.length === 0 ? 'this server has no ring yet' : `this server has ${rings.length} rings`;
   throw new RedisRefusal(
     `ERR no keyspace: ${state}; SELECT one by its name or start with --redis-keyspace`,
   );

@@ -91,7 +91,7 @@ async function dbsize(call: RedisCall): Promise<RespReply> {
 }
 
 function refuseWrites(): RespReply {
-  throw new RedisRefusal('ERR a whole keyspace is not emptied by a command');
+  throw new RedisRefusal('ERR no command deletes a whole keyspace');
 }
 
 const alone = { keys: 'none', effect: 'none' } as const;

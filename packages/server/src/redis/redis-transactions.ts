@@ -16,7 +16,7 @@ const always: ReadonlySet<string> = new Set(['multi', 'exec', 'discard', 'quit']
  */
 export function requireNoTransaction(name: string, { isInRefused }: RedisClient): void {
   if (!isInRefused || always.has(name)) return;
-  throw new RedisRefusal('ERR not done: MULTI was refused, and EXEC or DISCARD did not follow yet');
+  throw new RedisRefusal('ERR not executed: MULTI was refused; send EXEC or DISCARD first');
 }
 
 function multi({ client }: RedisCall): RespReply {
@@ -44,7 +44,9 @@ function watch(): RespReply {
 }
 
 function noTransactions(): RedisRefusal {
-  return new RedisRefusal('ERR there are no transactions: each command changes its keys by itself');
+  return new RedisRefusal(
+    'ERR transactions are not supported: each command changes its keys by itself',
+  );
 }
 
 const alone = { keys: 'none', effect: 'none' } as const;

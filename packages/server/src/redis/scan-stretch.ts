@@ -85,6 +85,6 @@ function heldBytes(keys: readonly Uint8Array[]): number {
 }
 
 function tooLong(): RedisRefusal {
-  const what = `the keys behind a cursor of another server take over ${redisAnswerBytesMax} bytes`;
-  return new RedisRefusal(`ERR ${what}: begin the scan anew, and ask one server alone`);
+  const what = `the keys after a cursor of another server exceed ${redisAnswerBytesMax} bytes`;
+  return new RedisRefusal(`ERR ${what}: start the scan again, and use only one server`);
 }

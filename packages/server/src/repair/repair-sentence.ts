@@ -11,8 +11,8 @@ export const folderDeleted = 'folder deleted while no server ran';
 
 const sentences = {
   replaced: 'damaged file replaced by an empty one, which refills',
-  missed: `${folderDeleted}: begun as an empty one, which refills`,
-  rewritten: 'deleted file written anew with all its records, which were still open',
+  missed: `${folderDeleted}: replaced by an empty one, which refills`,
+  rewritten: 'deleted file rewritten with all its records, since it was still open',
 };
 
 export function repaired(
@@ -38,7 +38,7 @@ export function refilled(
   const from = copy === null ? merged : [copy.device, ...merged];
   const sentence =
     isForced === true
-      ? 'partition refilled with what there was, as an operator said: records may be missing'
+      ? 'partition refilled from the files left, forced by an operator: records may be missing'
       : 'partition refilled: it is complete';
   return { keyspace, partition, from, sentence };
 }

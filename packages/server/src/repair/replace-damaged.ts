@@ -29,7 +29,7 @@ export async function replaceDamaged(
     const waiting = refilling === 0 ? '' : `, and ${refilling} more wait to be refilled`;
     const message = `${held} of ${files} files of '${keyspace}' are damaged${waiting}`;
     const command = `ring-builder trash ${keyspace} confirm`;
-    const hint = `check the disk and the memory of this machine; ${command} lets them go`;
+    const hint = `check the disk and the memory of this machine; ${command} lets it replace them`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }
   const begun: number[] = [];

@@ -22,7 +22,7 @@ export const answerFloorPromise: ReplicaAnswer<typeof floorPromise> = async (
   const { keyspace, partition, floorMs } = request;
   // A sender that asks for a younger floor has a wrong clock: writes of today would be refused.
   if (ports.clock.aheadMs({ ms: floorMs, tie: 0 }) > -tombstoneAgeMsMin / 2) {
-    throw new CodedError('CLOCK_AHEAD', `a floor of ${floorMs} ms is too young by the clock here`);
+    throw new CodedError('CLOCK_AHEAD', `a floor of ${floorMs} ms is too recent by the clock here`);
   }
   await ports.store.promiseFloor(keyspace, partition, floorMs);
   await ports.inFlight.drained(keyspace, partition);

@@ -139,7 +139,7 @@ export function checkPlace(
   if (caller === ownCaller) return;
   const place = partitionOf(key);
   if (place === partition) return;
-  const message = `a key of partition ${place} in a request for partition ${partition}`;
+  const message = `the key is in partition ${place}, the request is for partition ${partition}`;
   const hint =
     'send it to the devices of its own partition: GET /v1/duty/RING/PARTITION names them';
   throw new CodedError('KEY_MISPLACED', message, { hint, details: { partition, place } });
@@ -257,7 +257,7 @@ function checkBarrier(store: Store, request: WriteRequest): void {
   const held = store.read(keyspace, partition, key);
   if (held !== null && compareStamps(held, request) >= 0) return;
   const message = `timestamp ${formatStamp(request)} is not above ${barrierMs} ms`;
-  const hint = 'the write was under way for too long, or a clock is wrong: write again';
+  const hint = 'the write took too long, or a clock is wrong: write again';
   throw new CodedError('STAMP_TOO_OLD', message, { hint, details: { barrierMs } });
 }
 
@@ -278,8 +278,8 @@ export function checkClock(clock: HybridClock, stamp: Stamp): void {
   const aheadMs = clock.aheadMs(stamp);
   if (aheadMs > clockAheadMsMax) {
     const what = `timestamp ${formatStamp(stamp)} is ${aheadMs} ms ahead`;
-    const message = `${what}, ${clockAheadMsMax} is the most`;
-    const hint = 'set the clock of the server that coordinated the write';
+    const message = `${what}; the maximum is ${clockAheadMsMax}`;
+    const hint = 'correct the clock of the server that coordinated the write';
     throw new CodedError('CLOCK_AHEAD', message, { hint });
   }
   clock.observe(stamp);

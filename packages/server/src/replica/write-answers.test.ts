@@ -50,5 +50,5 @@ test('each write is stored, refused or kept out by itself', async () => {
 
 test('bytes that are no writes are refused as a whole', () => {
   const request = { ...about, writes: Uint8Array.of(1, 2, 3) };
-  expect(() => answerWrites({} as never, request, nobody)).toThrow('no writes');
+  expect(() => answerWrites({} as never, request, nobody)).toThrow('cannot be read');
 });

@@ -19,7 +19,7 @@ export function answerWrites(
 ): Promise<Answer> {
   const { keyspace, ringVersion } = request;
   const writes = unpackWrites(request.writes);
-  if (writes === null) throw new CodedError('PEER_FAILED', 'writes: bytes that are no writes');
+  if (writes === null) throw new CodedError('PEER_FAILED', 'writes: the bytes cannot be read');
   return new Promise((resolve) => {
     const outcomes = new Array<WriteAnswer | Failed>(writes.length);
     let open = writes.length;

@@ -104,9 +104,9 @@ export function whyUnnamed(
   const name = identity.name ?? known.device;
   const move = `set-device ${keyspace} d${known.id} --ip ${ip} --port ${port}`;
   return (
-    `version ${version} of ring '${keyspace}' has the disk of this server as d${known.id}, ` +
-    `${there}/${known.device}, and it was started as ${here}/${name}: start it as the ring says; ` +
-    `or, where it moved, ring-builder ${move}, commit and push`
+    `version ${version} of ring '${keyspace}' names the disk of this server as d${known.id}, ` +
+    `${there}/${known.device}, but it was started as ${here}/${name}: start it as the ring says; ` +
+    `or, if it moved, ring-builder ${move}, commit and push`
   );
 }
 

@@ -107,7 +107,7 @@ export class RingExchange {
   #baseOf(keyspace: string, base: string): ActiveRing {
     const active = this.#rings.find(keyspace);
     if (active?.id === base) return active;
-    const message = `a delta to ring ${base.slice(0, 12)}, which is not active here`;
+    const message = `a delta relative to ring ${base.slice(0, 12)}, which is not active here`;
     throw new CodedError('RING_VERSION_UNKNOWN', message);
   }
 
@@ -251,8 +251,8 @@ export class RingExchange {
   }
 
   #unknown(keyspace: string, version: number): CodedError {
-    const spoken = `the caller speaks of version ${version} of '${keyspace}'`;
-    const message = `${spoken}, ${this.#rings.get(keyspace).ring.version} is here`;
+    const spoken = `the caller has version ${version} of '${keyspace}'`;
+    const message = `${spoken}, this server has ${this.#rings.get(keyspace).ring.version}`;
     const hint = `ring-builder push ${keyspace}`;
     return new CodedError('RING_VERSION_UNKNOWN', message, { hint });
   }
@@ -294,6 +294,6 @@ export class RingFetches {
 }
 
 function busy(): CodedError {
-  const message = `${ringFetchesBytesMax} bytes of rings are fetched here, which is the most`;
-  return new CodedError('PEER_BUSY', message, { hint: 'they are asked for again by themselves' });
+  const message = `${ringFetchesBytesMax} bytes of rings are fetched here, which is the maximum`;
+  return new CodedError('PEER_BUSY', message, { hint: 'they are fetched later by themselves' });
 }

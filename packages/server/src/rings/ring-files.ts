@@ -29,14 +29,14 @@ interface Watched {
  */
 export async function requireSources({ folder, files }: Watched): Promise<void> {
   if (folder !== undefined && (await stat(folder).catch(() => null))?.isDirectory() !== true) {
-    throw new CodedError('RINGS_UNKNOWN', `--rings ${folder} is no folder that is there`, {
+    throw new CodedError('RINGS_UNKNOWN', `--rings ${folder} is not an existing folder`, {
       hint: 'name the folder in which ring-builder keeps its rings: ring-builder list --rings DIR',
       details: { rings: folder },
     });
   }
   for (const file of files) {
     if ((await stat(file).catch(() => null))?.isFile() === true) continue;
-    throw new CodedError('FILE_UNFIT', `--ring ${file} is no file that is there`, {
+    throw new CodedError('FILE_UNFIT', `--ring ${file} is not an existing file`, {
       hint: 'name a .ring file, such as rings/RING/versions/0000001.ring, or --rings with a folder',
       details: { file },
     });

@@ -41,7 +41,8 @@ export class RingUploads {
   begin(caller: Caller, expected: ExpectedUpload): void {
     this.end(caller);
     this.#endIdle();
-    if (this.#uploads.size >= ringUploadsMax) throw busy(`${ringUploadsMax} rings arrive`);
+    if (this.#uploads.size >= ringUploadsMax)
+      throw busy(`${ringUploadsMax} rings are being received`);
     this.#uploads.set(caller, { ...expected, chunks: [], received: 0, lastMs: this.#nowMs() });
     if (!this.#looks) this.#lookLater();
   }
@@ -60,7 +61,7 @@ export class RingUploads {
     if (this.#received + data.length > ringUploadsBytesMax) this.#endIdle();
     if (this.#received + data.length > ringUploadsBytesMax) {
       this.end(caller);
-      throw busy(`${ringUploadsBytesMax} bytes of rings wait to be whole`);
+      throw busy(`${ringUploadsBytesMax} bytes of incomplete rings are held`);
     }
     upload.chunks.push(data);
     upload.received += data.length;
@@ -94,7 +95,7 @@ export class RingUploads {
 }
 
 function busy(what: string): CodedError {
-  return new CodedError('PEER_BUSY', `${what} here, which is the most`, {
+  return new CodedError('PEER_BUSY', `${what} here, which is the maximum`, {
     hint: 'push again in a minute',
   });
 }

@@ -97,9 +97,9 @@ describe('one after the other', () => {
     const { rings } = await start(folder.path);
     expect(rings.precheck({ keyspace: 'x', version: 9, id: 'a'.repeat(64) })).toBe('wanted');
     expect(() => rings.get('x')).toThrow(expect.objectContaining({ code: 'RING_UNKNOWN' }));
-    expect(() => rings.get('x')).toThrow("no ring 'x' is here; there is: none yet");
+    expect(() => rings.get('x')).toThrow("no ring 'x' is here; known rings: none yet");
     await rings.adopt(version(1));
-    expect(() => rings.get('x')).toThrow('there is: cities');
+    expect(() => rings.get('x')).toThrow('known rings: cities');
   });
 });
 

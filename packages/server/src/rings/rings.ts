@@ -72,7 +72,7 @@ export class Rings {
     if (active !== undefined) return active;
     const rings = [...this.#active.keys()];
     const others = rings.length === 0 ? 'none yet' : shortened(rings.join(', '), NAMES_SHOWN);
-    throw new CodedError('RING_UNKNOWN', `no ring '${keyspace}' is here; there is: ${others}`, {
+    throw new CodedError('RING_UNKNOWN', `no ring '${keyspace}' is here; known rings: ${others}`, {
       hint: `ring-builder push ${keyspace}`,
       details: { keyspace, rings },
     });

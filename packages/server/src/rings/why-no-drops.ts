@@ -19,7 +19,7 @@ export function requireDropsAllowed(
       'RING_FORK',
       `nothing is dropped: ${twice} (ring-builder settle ${ring} -m REASON)`,
       {
-        hint: `where the right history is: ring-builder settle ${ring} -m REASON`,
+        hint: `in the folder with the right history: ring-builder settle ${ring} -m REASON`,
         details: { alarm },
       },
     );
@@ -27,13 +27,13 @@ export function requireDropsAllowed(
   if (freshness.state !== 'expired' && freshness.state !== 'behind') return;
   const why =
     freshness.state === 'expired'
-      ? `the beacon of ring '${ring}' ran out ${Math.round(-(freshness.leftMs ?? 0) / 1_000)} s ago`
+      ? `the beacon of ring '${ring}' expired ${Math.round(-(freshness.leftMs ?? 0) / 1_000)} s ago`
       : `a beacon names version ${freshness.version} of ring '${ring}', which is not active here`;
   throw new CodedError(
     'BEACON_EXPIRED',
     `nothing is dropped: ${why} (ring-builder beacon ${ring})`,
     {
-      hint: `ring-builder beacon ${ring}; a newer version is pushed first`,
+      hint: `ring-builder beacon ${ring}; push a newer version first`,
       details: { ...freshness },
     },
   );

@@ -14,7 +14,7 @@ const identity = { name: 'sdb', address: { ip: '10.0.0.9', port: 6200 }, born: '
 
 test('the ring has the key at another address: both are named, and the ways out', () => {
   const why = whyUnnamed({ ring: { ...plain, devices }, self: null }, { key, identity });
-  expect(why).toContain(`has the disk of this server as d1, ${plain.devices[1]?.ip}`);
+  expect(why).toContain(`names the disk of this server as d1, ${plain.devices[1]?.ip}`);
   expect(why).toContain('it was started as 10.0.0.9:6200/sdb');
   expect(why).toContain('set-device cities d1 --ip 10.0.0.9 --port 6200, commit and push');
 });

@@ -31,11 +31,10 @@ export function createMetrics() {
   });
   const makers = makersIn(registry);
   makers
-    .gauge(
-      'ringwright_build_info',
-      '1, by the release that runs and the version of the wire format it speaks',
-      ['version', 'wire'],
-    )
+    .gauge('ringwright_build_info', 'Always 1, by the release that runs and its wire version', [
+      'version',
+      'wire',
+    ])
     .set({ version: programVersion, wire: wireVersion }, 1);
   return {
     registry,
@@ -52,7 +51,7 @@ function statusMetrics({ gauge }: Makers) {
     ringVersion: gauge('ringwright_ring_version', 'Active version of each ring', ['ring']),
     ringFork: gauge(
       'ringwright_ring_fork',
-      '1: two rings of one version were seen and nobody has settled it',
+      '1: two rings with the same version were seen, and the fork is not settled',
       ['ring'],
     ),
     partitions: gauge('ringwright_partitions', 'Partition files on this device by state', [
@@ -61,7 +60,7 @@ function statusMetrics({ gauge }: Makers) {
     ]),
     notReady: gauge(
       'ringwright_not_ready_partitions',
-      'Partitions that the ring gives this device and that cannot be read here yet',
+      'Partitions of this device that cannot be read here yet',
       ['ring'],
     ),
     damaged: gauge(
@@ -79,14 +78,14 @@ function statusMetrics({ gauge }: Makers) {
     ]),
     unnamedFiles: gauge(
       'ringwright_unnamed_files',
-      'Partition files here of a ring that does not name this server: given up, or held for a word',
+      'Files of a ring that does not name this server: being drained, or held for an operator',
       ['ring'],
     ),
     records: gauge('ringwright_records', 'Records on this device', ['ring']),
-    recordBytes: gauge('ringwright_record_bytes', 'Bytes of their values', ['ring']),
+    recordBytes: gauge('ringwright_record_bytes', 'Bytes of the values on this device', ['ring']),
     beaconEnd: gauge(
       'ringwright_beacon_expiry_timestamp_seconds',
-      'When the last beacon runs out; no data is dropped from then on',
+      'When the last beacon expires; no data is dropped from then on',
       ['ring'],
     ),
     diskFree: gauge('ringwright_disk_free_bytes', 'Free on the disk of the data directory'),
@@ -97,15 +96,15 @@ function statusMetrics({ gauge }: Makers) {
     ),
     clockAway: gauge(
       'ringwright_clock_away_seconds',
-      'Clock here less those of most servers that it has met, of two servers less the other one',
+      'Clock here minus that of most servers it knows; with two servers, minus the other one',
     ),
     logLost: gauge(
       'ringwright_log_lost',
-      '1: the commit log was changed from outside, and began anew in this life of the process',
+      '1: the commit log was changed from outside, and this process has begun a new one',
     ),
     copyRate: gauge(
       'ringwright_copy_rate_bytes_per_second',
-      'Limit of copies in each direction; 0: none',
+      'Limit of copies in each direction; 0: no limit',
     ),
   };
 }
@@ -115,17 +114,17 @@ function trustMetrics({ gauge }: Makers) {
   return {
     unprotected: gauge(
       'ringwright_unprotected',
-      '1: a ring is served here without trust (whoever comes may do all), or without TLS',
+      '1: a ring is served here without trust (anyone may do anything), or without TLS',
       ['ring', 'lacks'],
     ),
     trustEnd: gauge(
       'ringwright_trust_expiry_timestamp_seconds',
-      'When the root of trust ends; no ring is accepted from then on',
+      'When the root of trust expires; no ring is accepted from then on',
       ['cluster'],
     ),
     certificateEnd: gauge(
       'ringwright_certificate_expiry_timestamp_seconds',
-      'When the certificate of --tls ends, by the names that it is for',
+      'When the certificate of --tls expires, by its names',
       ['names'],
     ),
   };
@@ -153,11 +152,11 @@ function interfaceMetrics({ counter, gauge, seconds }: Makers) {
   return {
     insecureListen: gauge(
       'ringwright_insecure_listen',
-      'Whether it listens to other machines without TLS, trust or access',
+      'Whether the server listens to other machines without TLS, trust or tokens',
     ),
     refusedRequests: counter(
       'ringwright_refused_requests_total',
-      'Requests without a token, with a bad one, or with one that may not do this',
+      'Requests without a token, with an invalid one, or with one that lacks the role',
       ['code'],
     ),
     requestSeconds: seconds(
@@ -176,7 +175,7 @@ function interfaceMetrics({ counter, gauge, seconds }: Makers) {
     ),
     redisProtocolErrors: counter(
       'ringwright_redis_protocol_errors_total',
-      'Connections ended for bytes that are no request of the Redis protocol',
+      'Connections ended because of bytes that are not a Redis request',
     ),
     clientSeconds: seconds(
       'ringwright_client_request_duration_seconds',
@@ -190,7 +189,7 @@ function interfaceMetrics({ counter, gauge, seconds }: Makers) {
     ),
     sessionEscalations: counter(
       'ringwright_session_escalations_total',
-      'Reads that asked more slots than their level for the sake of their session',
+      'Reads that queried more slots than their level needs, for their session',
     ),
   };
 }

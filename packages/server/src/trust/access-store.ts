@@ -69,7 +69,7 @@ export class AccessStore {
   async #take(bytes: Uint8Array): Promise<void> {
     const trusts = this.#ports.trusts();
     if (trusts.length === 0) {
-      throw new CodedError('TRUST_UNKNOWN', 'this server trusts no root, so nobody may grant', {
+      throw new CodedError('TRUST_UNKNOWN', 'this server trusts no root, so it accepts no grants', {
         hint: 'start it with ring-server --trust and the trust.json of the rings folder',
       });
     }

@@ -134,9 +134,9 @@ export class TrustStore {
     const trusted = this.#anchors.map(({ id, trust }) => trust?.id ?? id);
     const message = older
       ? `the trust document ends in root ${last.slice(0, 12)}, which was followed by newer ones`
-      : 'the trust document does not lead on from any root that is trusted here';
+      : 'the trust document does not continue from any root that is trusted here';
     return new CodedError(older ? 'TRUST_OLDER' : 'TRUST_FORK', message, {
-      hint: 'ring-builder key trust shows the newest root; a server is told another with --trust',
+      hint: 'ring-builder key trust shows the newest root; start the server with --trust to trust another one',
       details: { given: ids, trusted },
     });
   }
@@ -182,9 +182,9 @@ async function loadAnchor(directory: string, word: string): Promise<Anchor> {
     (walked?.length ?? 0) >= (given?.length ?? 0) ? [walked, given] : [given, walked];
   if (longer === null) return { id, documents: [], trust: null };
   if (shorter?.some((one, at) => rootIdOf(one) !== rootIdOf(longer[at] ?? one))) {
-    const message = `${word} leads elsewhere than the roots this server has walked to`;
+    const message = `${word} differs from the roots that this server has already followed`;
     throw new CodedError('TRUST_FORK', message, {
-      hint: `find out who made the other root; to start anew on purpose: rm ${fileOf(directory, id)}`,
+      hint: `find out who created the other root; to start over on purpose: rm ${fileOf(directory, id)}`,
     });
   }
   return { id, documents: longer, trust: newestRoot(longer, id) };

@@ -58,7 +58,7 @@ test('a component that lets devices hold more for dispersion is judged by that',
   await rm(join(tool.folder, 'rings', 'east'), { recursive: true });
   for (const verb of ['balance', 'dispersion']) {
     expect(await tool.text(`${verb} both`), verb).toContain(
-      'of east version 1 only weights are known here, which its settings may overrule',
+      'only the weights of east version 1 are known here; its settings may override them',
     );
   }
 });
@@ -94,7 +94,7 @@ test('why names the component, and says of no slot that it is to move', async ()
   expect(partition).toContain('replicas 0 1 are placed by east: ring-builder why east 3');
   expect(partition).toContain('replica 2 is placed by west: ring-builder why west 3');
   const device = await tool.text('why both d4');
-  expect(device).toContain('rule: component west gives it its slots: ring-builder why west d1');
+  expect(device).toContain('rule: its slots come from component west: ring-builder why west d1');
   await tool.json('set-weight east d0 9');
   await tool.json('commit east -m wider');
   await tool.json('compose both east west');
@@ -115,7 +115,7 @@ test('the change guard and a cancel name compose, and a frontier is refused', as
   }
   await expect(tool.json('compose both east west')).rejects.toMatchObject({
     code: 'BRAKE',
-    hint: expect.stringMatching(/^to go on: --override/),
+    hint: expect.stringMatching(/^to continue: --override/),
   });
   await tool.json(['compose', 'both', 'east', 'west', '--override', 'test']);
   const cancelled = await tool.text('moves both cancel all');

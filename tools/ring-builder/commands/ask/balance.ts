@@ -49,8 +49,8 @@ export const verb: Verb = {
       spread === null
         ? []
         : [
-            `pairs of devices share partitions with ${spread.variance.toFixed(2)} of the ` +
-              `variance of chance; the least meets ${(100 * spread.leastWidth).toFixed(0)} % of its peers`,
+            `shared partitions of two devices have ${spread.variance.toFixed(2)} of the ` +
+              `variance of a random table; every device shares with ${(100 * spread.leastWidth).toFixed(0)} % of the others or more`,
           ];
     return {
       json: { ring: name, version, balanced: within, balance, spread, handoffs, rows },
@@ -61,11 +61,11 @@ export const verb: Verb = {
         `worst device d${balance.worstDevice}: ${balance.worstSlots.toFixed(2)} slots off; ` +
           `worst tier: ${balance.worstTierSlots.toFixed(2)}`,
         balance.slotsToClear > 0 &&
-          `${counted(balance.slotsToClear, 'slot is', 'slots are')} on devices that shall have none`,
+          `${counted(balance.slotsToClear, 'slot is', 'slots are')} on devices that should have none`,
         ...pairs,
         handoffs !== null &&
-          `without one device at most ${(100 * handoffs.mostOnOne).toFixed(0)} % of its ` +
-            `partitions turn to the same stand-in; ${handoffs.fewestStandIns} or more share them`,
+          `if one device is down, at most ${(100 * handoffs.mostOnOne).toFixed(0)} % of its ` +
+            `partitions use the same handoff; ${handoffs.fewestStandIns} or more handoffs share them`,
         '',
         ...printTable(rows.slice(0, ROWS_SHOWN_MAX), [
           { head: 'TIER', cell: ({ tier }) => tier },

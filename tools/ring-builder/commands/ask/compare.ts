@@ -17,10 +17,10 @@ import { textOption, type Verb } from '../../cli/verb.ts';
 import { comparisonPicture, percent } from './comparison-picture.ts';
 import { readScenarioFile } from './scenario-file.ts';
 
-const form = `The scenario: one JSON object, all members optional, such as
+const form = `The scenario is one JSON object; all members are optional:
   {"nodes": 10, "replicas": 3, "partitions": 1024, "tokens": 64, "keys": 20000, "seed": 1}
-A node joins, then the first one leaves. tokens are those of each node (Dynamo's first two
-strategies), partitions the parts of equal size. Keys are hashed by murmur3.`;
+A node joins, then the first one leaves. tokens: tokens of each node (Dynamo's first two
+strategies). partitions: number of equal parts. Keys are hashed with murmur3.`;
 
 /**
  * A walk scans the tokens of all nodes for each lookup: with thousands of nodes it takes minutes.
@@ -45,14 +45,14 @@ const scenarioSchema = z.strictObject({
 });
 
 export const verb: Verb = {
-  positionals: { scenario: { describe: 'a JSON file, - is stdin; its form is below' } },
+  positionals: { scenario: { describe: 'a JSON file in the form below; - is stdin' } },
   options: {
-    svg: textOption('write the picture to this file'),
+    svg: textOption('write the picture to this SVG file'),
   },
   about: form,
   examples: [
-    ['$0 compare scenario.json', 'modulo, Dynamo, Shriek, Swift and this builder in one table'],
-    ['$0 compare scenario.json --svg compare.svg', 'and as a picture'],
+    ['$0 compare scenario.json', 'one table of modulo, Dynamo, Shriek, Swift and this builder'],
+    ['$0 compare scenario.json --svg compare.svg', 'also as a picture'],
   ],
   run: async (args, context) => {
     const path = args.text('scenario');
@@ -77,12 +77,12 @@ export const verb: Verb = {
         '',
         ...tableOf(timed),
         '',
-        'EVEN, AFTER: keys of the fullest node by the mean, first and after both changes',
-        'JOIN, LEAVE: copies that travel; SCAN: stores read key by key to find them; FILES: whole',
-        'MAP, WALK: ns a lookup, by the map and by the walk from token to token',
+        'EVEN, AFTER: keys of the fullest node divided by the mean, before and after both changes',
+        'JOIN, LEAVE: copies moved; SCAN: of these, found by scanning stores; FILES: as whole files',
+        'MAP, WALK: ns per lookup, with the map and with the walk from token to token',
         svg !== undefined && `picture: ${svg}`,
       ],
-      next: 'ring-builder create RING …; or change the scenario and compare again',
+      next: 'ring-builder create RING …; or change the scenario and run compare again',
     };
   },
 };
@@ -99,7 +99,9 @@ function scenarioOf(content: string, path: string): Comparison {
   }
   const { nodes, replicas } = parsed.data;
   if (replicas <= nodes) return parsed.data;
-  throw usage(`${path}: ${replicas} replicas on ${nodes} nodes, wanted as many nodes or more`);
+  throw usage(
+    `${path}: ${replicas} replicas on ${nodes} nodes: there must be at least as many nodes as replicas`,
+  );
 }
 
 interface LookupTimes {

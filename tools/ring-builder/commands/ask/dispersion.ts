@@ -21,7 +21,7 @@ const ROWS_SHOWN_MAX = 60;
 export const verb: Verb = {
   positionals: versionPositional,
   options: {
-    'exit-code': flagOption('exit with 1 when slots lie wrong'),
+    'exit-code': flagOption('exit with 1 if slots are in the wrong place'),
   },
   examples: [['$0 dispersion cities', 'partitions with 0, 1, 2 … replicas in each domain']],
   run: async (args, context) => {
@@ -51,8 +51,8 @@ export const verb: Verb = {
       lines: [
         `${name} version ${version}: ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')}`,
         wrong === 0
-          ? 'every partition is as dispersed as the shares permit, at every tier'
-          : `${counted(wrong, 'slot lies', 'slots lie')} otherwise than the shares permit: a rebalance mends that`,
+          ? 'at every tier, every partition is as dispersed as the shares permit'
+          : `${counted(wrong, 'slot is', 'slots are')} not where the shares permit: a rebalance fixes that`,
         ...known.lines,
         capLine(beyondCap, { overload: overloadText(state, known.settings), required }),
         '',
@@ -99,8 +99,9 @@ function capLine(
   { overload, required }: { readonly overload: string; readonly required: number | null },
 ): string {
   if (beyond === 0) return `dispersion is perfect (overload ${overload}, required ${required})`;
-  const remedy = required === null ? 'no overload helps' : `overload ${required} would`;
-  return `${counted(beyond, 'replica shares', 'replicas share')} a domain without need; ${remedy}`;
+  const remedy =
+    required === null ? 'no overload avoids this' : `overload ${required} would avoid this`;
+  return `${counted(beyond, 'replica shares', 'replicas share')} a failure domain unnecessarily; ${remedy}`;
 }
 
 function overCap({ cap, counts }: DomainSpread): number {

@@ -28,7 +28,10 @@ export const verb: Verb = {
     offline: flagOption('do not ask servers for sizes'),
   },
   examples: [
-    ['$0 drill cities zone r1z2', 'partitions below quorum, extra load, whether it fits'],
+    [
+      '$0 drill cities zone r1z2',
+      'partitions below quorum, extra load, and whether the rest has room',
+    ],
     ['$0 drill cities device d3 d7', 'two devices at once'],
   ],
   run: async (args, context) => {
@@ -110,7 +113,12 @@ function printDrill(
   const { ring, version, inFlight, fits, survivors } = facts;
   const names = gone.map((id) => `d${id}`).join(' ');
   const senders = survivors.filter(({ sources }) => sources > 0).length;
-  const fit = fits === null ? 'whether it fits is not known' : fits ? 'it fits' : 'it does NOT fit';
+  const fit =
+    fits === null
+      ? 'it is unknown whether the data fits on the rest'
+      : fits
+        ? 'the data fits on the rest'
+        : 'the data does NOT fit on the rest';
   const shown = [...survivors].sort((a, b) => b.slotsIn - a.slotsIn).slice(0, SURVIVORS_SHOWN_MAX);
   const moving = inFlight > 0 ? `, ${counted(inFlight, 'move')} in flight` : '';
   return [
@@ -120,8 +128,8 @@ function printDrill(
       `without any replica: ${lost.withoutReplica}`,
     unrecoverable === null
       ? `recovery: ${counted(recoveryMoves, 'slot moves', 'slots move')}; ` +
-        `${counted(senders, 'device')} can send, ` +
-        `the busiest ${worstSource.toFixed(2)} times the mean; ${fit}`
+        `${counted(senders, 'device')} can send it, ` +
+        `the busiest one ${worstSource.toFixed(2)} times the mean; ${fit}`
       : `recovery: none; ${unrecoverable.message}`,
     '',
     ...printTable(shown, [

@@ -14,13 +14,17 @@ import { ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
 
 export const verb: Verb = {
-  positionals: { overloads: { describe: 'values to try: 0 0.05 0.1; default: a few that matter' } },
+  positionals: {
+    overloads: {
+      describe: 'values to try, such as 0 0.05 0.1; default: the values that make a difference',
+    },
+  },
   options: {
     offline: flagOption('do not ask servers for sizes'),
   },
   examples: [
-    ['$0 frontier cities', 'dispersion, fullest device and slots moved for some overloads'],
-    ['$0 frontier cities 0 0.1 0.2', 'for these'],
+    ['$0 frontier cities', 'dispersion, fullest device and moved slots for several overloads'],
+    ['$0 frontier cities 0 0.1 0.2', 'for these overloads'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -49,9 +53,9 @@ export const verb: Verb = {
       json: { ring, overload: state.overload, required, recommended, points },
       lines: [
         required === null
-          ? `${ring}: no overload makes dispersion perfect; more devices or other weights would`
-          : `${ring}: overload ${required} is the least with perfect dispersion`,
-        `recommended: ${recommended}${isSet ? ', as it is set' : `; it is ${state.overload}`}`,
+          ? `${ring}: no overload makes dispersion perfect; use more devices or other weights`
+          : `${ring}: overload ${required} is the lowest one with perfect dispersion`,
+        `recommended: ${recommended}${isSet ? ', the current setting' : `; the current setting is ${state.overload}`}`,
         '',
         ...printTable(points, [
           { head: 'OVERLOAD', cell: ({ overload }) => overload },

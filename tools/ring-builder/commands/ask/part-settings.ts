@@ -20,7 +20,7 @@ export async function partSettings(
   const unknown = components.filter((_, at) => settings[at] === null);
   const lines = unknown.map(
     ({ ring, version }) =>
-      `of ${ring} version ${version} only weights are known here, which its settings may overrule`,
+      `only the weights of ${ring} version ${version} are known here; its settings may override them`,
   );
   return { settings, lines };
 }

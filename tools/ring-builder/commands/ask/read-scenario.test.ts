@@ -67,7 +67,7 @@ const long = { part_power: 3, replicas: 1, devices: [device] };
 const after = (op: object) => ({ ...long, sequence: [{ kind: 'a', ops: [op] }] });
 
 test.each([
-  [{ ...long, min_parts_hours: 1 }, 'x.json: has "min_parts_hours", which is unknown here'],
+  [{ ...long, min_parts_hours: 1 }, 'x.json: has "min_parts_hours", which is unknown'],
   [{ ...long, devices: [{ ...device, wight: 9 }] }, 'x.json: devices.0: has "wight", which'],
   [after({ op: 'add', dev: { ...device, Meta: '' } }), 'sequence.0.ops.0.dev: has "Meta", which'],
   [after({ op: 'overload', overload: 1, at: 3 }), 'sequence.0.ops.0: has "at", which is unknown'],
@@ -81,7 +81,7 @@ test.each([
 });
 
 test.each([
-  ['[]', 'wanted an object'],
+  ['[]', 'expected an object'],
   ['{', 'JSON'],
   ['{"servers":[]}', 'power'],
   ['{"power":3,"replicas":1,"servers":[],"stepps":[]}', 'stepps'],

@@ -100,7 +100,7 @@ function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSch
   const place = issue?.path.join('.') ?? '';
   const wrong = issue === undefined ? 'wrong' : issueSentence(issue);
   const message = `${path}: ${place === '' ? '' : `${place}: `}${wrong}`;
-  throw usage(message, 'the form is in ring-builder simulate --help and in SCENARIOS.md');
+  throw usage(message, 'ring-builder simulate --help and SCENARIOS.md describe the form');
 }
 
 /** Maps the ids of the file to the next free ids, in the order in which devices are added. */
@@ -121,7 +121,7 @@ function changeOf(operation: Operation, ids: Map<number, number>): Change {
     case 'replicas':
       return { kind: 'set', settings: { replicas: operation.replicas } };
     default:
-      throw usage('an operation unknown here');
+      throw usage('an unknown operation');
   }
 }
 

@@ -14,8 +14,8 @@ export async function readScenarioFile(
     return (await readInput(path, { bytesMax: operatorFileBytesMax })).toString('utf8');
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== 'USAGE') throw error;
-    const takes = `${command} takes a scenario, a JSON file, and no ring`;
-    const hint = `such as ${example}; ring-builder ${command} --help has its form`;
+    const takes = `${command} takes a scenario (a JSON file), not a ring`;
+    const hint = `such as ${example}; ring-builder ${command} --help describes the form`;
     throw usage(`${takes}; ${error.message}`, hint);
   }
 }

@@ -8,25 +8,28 @@ import { textOption, type Verb } from '../../cli/verb.ts';
 import { readScenario } from './read-scenario.ts';
 import { readScenarioFile } from './scenario-file.ts';
 
-const form = `The scenario: one JSON object, such as
+const form = `The scenario is one JSON object, such as
   {"part_power": 10, "replicas": 3, "min_part_hours": 0, "overload": 0,
    "devices": [{"zone": 1, "ip": "10.0.0.1", "port": 6200, "device": "sda", "weight": 100}, …],
    "sequence": [{"kind": "grow", "after_hours": 24,
                  "ops": [{"op": "weight", "id": 0, "weight": 50}]}],
    "steps": {"a disk dies": [{"op": "remove", "id": 0}]}}
-sequence is one after the other, steps are alternatives; op: add (dev), remove (id),
+sequence: steps run one after another. steps: alternatives. op: add (dev), remove (id),
 weight (id, weight), overload, replicas. Devices are numbered from 0. The scenarios of
-tools/bench, with servers and weights, are read too: tools/ring-builder/SCENARIOS.md has it all.`;
+tools/bench, with servers and weights, also work: see tools/ring-builder/SCENARIOS.md.`;
 
 export const verb: Verb = {
-  positionals: { scenario: { describe: 'a JSON file, - is stdin; its form is below' } },
+  positionals: { scenario: { describe: 'a JSON file in the form below; - is stdin' } },
   options: {
-    step: textOption('only this one of alternative steps'),
+    step: textOption('run only this one of the alternative steps'),
   },
   about: form,
   examples: [
     ['$0 simulate growth.json', 'versions, moves, balance and dispersion after each step'],
-    ['$0 simulate tools/bench/scenarios/S1.json --step b_add_server', 'one of its alternatives'],
+    [
+      '$0 simulate tools/bench/scenarios/S1.json --step b_add_server',
+      'only one of the alternatives',
+    ],
   ],
   run: async (args, context) => {
     const path = args.text('scenario');
@@ -54,7 +57,7 @@ export const verb: Verb = {
         ...printSteps(steps),
         '',
       ]),
-      next: 'ring-builder create RING …; or change the scenario and simulate again',
+      next: 'ring-builder create RING …; or change the scenario and run simulate again',
       exit: refused ? 1 : 0,
     };
   },

@@ -41,9 +41,9 @@ export async function proposalOf(
   const why = whySplit(proposal, above);
   const middle = await middleOf(head.ring, partition);
   if (middle === null)
-    return { proposal, why, change: null, command: 'no holder found two keys to cut between' };
+    return { proposal, why, change: null, command: 'no holder found two keys to split between' };
   if (Math.min(middle.share, 1 - middle.share) < unevenShare) {
-    const command = 'nearly all of a sample of it is one key, or one tag: no even split is known';
+    const command = 'nearly all sampled records have one key or one tag: no even split is known';
     return { proposal, why, change: null, command };
   }
   const { at } = middle;
@@ -64,7 +64,7 @@ function mergeOf(
   const merged = mergeIntervals(intervalsIn(head), ...partitions);
   const isApart = gatherPins(ring, state, merged).length > 0;
   const sizes = `${printBytes(proposal.bytes)} together, below ${printBytes(below)} each`;
-  const apart = isApart ? ', on different devices; this brings them together first' : '';
+  const apart = isApart ? ', on different devices; this command moves them together first' : '';
   return {
     proposal,
     why: `partitions ${partitions.join(' and ')} have ${sizes}${apart}`,
@@ -81,7 +81,7 @@ function whySplit(
     return `partition ${partition} has ${printBytes(bytes)}, above ${printBytes(above)}`;
   }
   const [rate, mean] = [Math.round(rates.rate), Math.round(rates.mean)];
-  return `partition ${partition} gets ${counted(rate, 'request')} a second, the mean one ${mean}`;
+  return `partition ${partition} gets ${counted(rate, 'request')} a second, the average partition ${mean}`;
 }
 
 /** A split whose smaller part has less than this share is not worthwhile. */

@@ -28,7 +28,7 @@ export async function splitsAhead(
 ): Promise<FoundSplits> {
   const ring = args.text('ring');
   const until = args.optionalText('until');
-  if (until === undefined) throw usage('--ahead needs --until: where the cuts end');
+  if (until === undefined) throw usage('--ahead needs --until, the time of the last split');
   const form = args.text('keys');
   const keys = timeKeys({ every, until, form }, context.nowMs());
   const { partitioner } = (await readVersion(context.rings, ring, 'head')).ring;
@@ -36,21 +36,21 @@ export async function splitsAhead(
   const changes = cutsAhead(partitioner, keys).map((cuts) => ({ kind: 'split', ...cuts }) as const);
   const lines = changes.map(({ partition, at }) => {
     const [first, last] = [at[0], at.at(-1)];
-    return `partition ${partition} is cut at ${counted(at.length, 'key')}, from ${first} to ${last}`;
+    return `partition ${partition} is split at ${counted(at.length, 'key')}, from ${first} to ${last}`;
   });
   const asked = ['--ahead', every, '--until', until, '--keys', form];
   return {
     changes,
     json: { ring, proposals: changes },
-    lines: lines.length > 0 ? lines : [`${ring} is cut at all of these keys already`],
+    lines: lines.length > 0 ? lines : [`${ring} is already split at all of these keys`],
     staging: quoteCommand(['splits', ring, ...asked, '--stage']),
   };
 }
 
 function inNoOrder(ring: string, kind: string): CodedError {
-  const message = `${ring} has ${kind}: its keys lie in no order of time`;
+  const message = `${ring} has ${kind}: its keys are not in time order`;
   return new CodedError('SPLIT_OUTSIDE', message, {
-    hint: 'create --partitioner ranges makes a ring whose keys do',
+    hint: 'create --partitioner ranges makes a ring with keys in order',
     details: { ring, partitioner: kind },
   });
 }
@@ -72,14 +72,16 @@ export function timeKeys({ every, until, form }: Periods, nowMs: number): string
   const everyMs = nowMs - parseTime(every, nowMs, '--ahead');
   const untilMs = parseTime(until, nowMs, '--until');
   if (!/^\d+[mhdw]$/.test(every) || everyMs <= 0) {
-    throw usage(`--ahead ${every} is no period; write 30m, 4h, 1d or 1w`);
+    throw usage(`--ahead ${every} is not a period; write 30m, 4h, 1d or 1w`);
   }
   if (untilMs <= nowMs) throw usage(`--until ${until} is not in the future`);
   if (!TIME.test(form)) throw usage(`--keys ${form} has no {iso}, {unix} or {unix-ms}`);
   const firstMs = (Math.floor(nowMs / everyMs) + 1) * everyMs;
   const count = Math.ceil((untilMs - firstMs) / everyMs);
   if (count >= splitPartsMax) {
-    throw usage(`${count} periods until ${until}, ${splitPartsMax - 1} are the most at once`);
+    throw usage(
+      `${count} periods until ${until}, at most ${splitPartsMax - 1} are allowed at once`,
+    );
   }
   return Array.from({ length: Math.max(0, count) }, (_, index) =>
     form.replace(TIME, (_whole, kind: string) => written(firstMs + index * everyMs, kind)),

@@ -61,26 +61,28 @@ test('neighbours on different devices are merged by a command that moves them fi
     const { lines, next } = await tool.answer(command);
     expect(lines[0], command).toBe(
       `partitions ${one} and ${one + 1} have 2.00 kB together, below 67.1 MB each, on different ` +
-        `devices; this brings them together first: ${merge}`,
+        `devices; this command moves them together first: ${merge}`,
     );
     expect(next, command).toBe(merge);
   }
   const { lines } = await tool.answer('splits hi --stage');
-  expect(lines.slice(1)).toEqual(['nothing is staged: none of this can be done as it is']);
+  expect(lines.slice(1)).toEqual([
+    'nothing was staged: none of these proposals can be staged directly',
+  ]);
 });
 
 test('what is small is not denied where requests keep it from being merged', async () => {
   const unknown = await eightPartitions(3, () => ({ sizes: each(1_000) }));
   const text = await unknown.text('splits hi --merge-below 3MB');
   expect(text).toContain('requests of 8 partitions are not known yet');
-  expect(text).toMatch(/neighbours that have less than 3.00 MB each may be too busy for a merge/);
+  expect(text).toMatch(/neighbors with less than 3.00 MB each may be too busy for a merge/);
   expect(text).toContain('none is known to be much busier than the others');
   const hot = await eightPartitions(3, () => ({ sizes: each(1_000), rates: each(2_000) }));
   expect(await hot.text('splits hi --split-busier 2')).toMatch(
-    /neighbours .* each are too busy for a merge/,
+    /neighbors .* each are too busy for a merge/,
   );
   const large = await eightPartitions(3, () => ({ sizes: each(100_000_000), rates: each(0) }));
-  expect(await large.text('splits hi')).toContain('no two neighbours have less than 67.1 MB each');
+  expect(await large.text('splits hi')).toContain('no two neighbors have less than 67.1 MB each');
 });
 
 test('a sample that is nearly all of one place is told as a sample', async () => {
@@ -88,9 +90,9 @@ test('a sample that is nearly all of one place is told as a sample', async () =>
   const tool = await eightPartitions(3, () => ({ sizes: each(5), rates: each(0), middle }));
   const { lines } = await tool.answer('splits hi --split-above 1 --most 1 --stage');
   expect(lines).toEqual([
-    'partition 0 has 5 B, above 1 B: nearly all of a sample of it is one key, or one tag: no ' +
+    'partition 0 has 5 B, above 1 B: nearly all sampled records have one key or one tag: no ' +
       'even split is known',
-    'nothing is staged: none of this can be done as it is',
+    'nothing was staged: none of these proposals can be staged directly',
   ]);
 });
 

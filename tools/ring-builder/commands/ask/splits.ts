@@ -30,25 +30,37 @@ import { type FoundSplits, splitsAhead } from './splits-ahead.ts';
 
 export const verb: Verb = {
   options: {
-    'split-above': textOption('a partition whose values have more is split', { default: '512MiB' }),
+    'split-above': textOption('split partitions with more bytes of values than this', {
+      default: '512MiB',
+    }),
     'split-busier': textOption(
-      `a partition with so many times the requests of the mean one is split (from ${busyRateMin} a second on)`,
+      `split partitions with this many times the average requests (at least ${busyRateMin} a second)`,
       { default: '4' },
     ),
-    'merge-below': textOption('two neighbours that have less are merged (an eighth of that)'),
-    most: textOption(`so many at once (default ${splitsProposedMax})`),
-    ahead: textOption('cuts for keys that grow with time: one at each 30m, 4h, 1d …, from now on'),
-    until: textOption('with --ahead: no cut at this time or later, such as 2026-12-01'),
-    keys: textOption('with --ahead: what keys look like; {iso}, {unix} or {unix-ms} is the time', {
-      default: '{iso}',
-    }),
-    stage: flagOption('stages them; those that have to come together first are left out'),
+    'merge-below': textOption(
+      'merge two neighbors that have less than this (default: an eighth of --split-above)',
+    ),
+    most: textOption(`the most proposals at once (default ${splitsProposedMax})`),
+    ahead: textOption(
+      'for keys that grow with time: split ahead, every 30m, 4h, 1d …, from now on',
+    ),
+    until: textOption('with --ahead: split only before this time, such as 2026-12-01'),
+    keys: textOption(
+      'with --ahead: the form of keys, where {iso}, {unix} or {unix-ms} is the time',
+      {
+        default: '{iso}',
+      },
+    ),
+    stage: flagOption('stage the proposals, except merges of partitions on different devices'),
   },
   examples: [
     ['$0 splits events', 'what is too large or too small, why, and what to type'],
-    ['$0 splits events --split-above 2GiB --stage', 'and stages it'],
-    ['$0 splits events --split-busier 8', 'only what gets eight times the requests of the mean'],
-    ['$0 splits events --ahead 1d --until 2026-12-24 --stage', 'a partition for each day to come'],
+    ['$0 splits events --split-above 2GiB --stage', 'the same, and stage it'],
+    [
+      '$0 splits events --split-busier 8',
+      'split only partitions with eight times the average requests',
+    ],
+    ['$0 splits events --ahead 1d --until 2026-12-24 --stage', 'a partition for each future day'],
   ],
   run: async (args, context) => {
     const ahead = args.optionalText('ahead');
@@ -98,7 +110,7 @@ function typedLimits(args: Arguments): string[] {
   });
 }
 
-const nothingStaged = 'nothing is staged: none of this can be done as it is';
+const nothingStaged = 'nothing was staged: none of these proposals can be staged directly';
 
 async function answerOf(args: Arguments, context: Context, found: FoundSplits): Promise<Answer> {
   const { changes, json, lines, staging, instead } = found;
@@ -117,11 +129,11 @@ async function answerOf(args: Arguments, context: Context, found: FoundSplits): 
 /** Says what servers did not report. */
 function heardLines(head: Head, { away, requestRate }: AskedSizes): Lines {
   const uncounted = intervalsOf(intervalsIn(head)).filter(({ id }) => requestRate(id) === null);
-  const who = counted(away.length, 'server says', 'servers say');
-  const silent = `${who} nothing: others told the sizes`;
+  const who = counted(away.length, 'server did', 'servers did');
+  const silent = `${who} not answer: sizes are from the others`;
   const early =
     `requests of ${counted(uncounted.length, 'partition')} are not known yet: ` +
-    'servers count for a minute first, and what may be busy is not merged';
+    'servers need a minute to count them, and partitions that may be busy are not merged';
   return [away.length > 0 && silent, uncounted.length > 0 && early];
 }
 
@@ -136,8 +148,8 @@ function noneText(
   const less = `less than ${printBytes(below)}`;
   const small =
     pairs.length === 0
-      ? `no two neighbours have ${less} each`
-      : `neighbours that have ${less} each ${isUnknown ? 'may be' : 'are'} too busy for a merge`;
+      ? `no two neighbors have ${less} each`
+      : `neighbors with ${less} each ${isUnknown ? 'may be' : 'are'} too busy for a merge`;
   return [
     `no partition has more than ${printBytes(above)}`,
     `none is ${isUnknown ? 'known to be ' : ''}much busier than the others`,
@@ -156,7 +168,9 @@ function limitsOf(args: Arguments): SplitLimits {
 function timesOf(typed: string): number {
   const times = Number(typed);
   if (times >= 2) return times;
-  throw usage(`--split-busier ${typed} is no number of 2 or more: halves would be split again`);
+  throw usage(
+    `--split-busier ${typed} must be a number of at least 2: otherwise the halves would be split again`,
+  );
 }
 
 function belowOf(typed: string | undefined, above: number): number {
@@ -174,7 +188,7 @@ function busy({ keyspace, version, moves }: Ring): CodedError {
   const what = counted(moves.length, 'move');
   const message = `version ${version} of ${keyspace} has ${what} in flight`;
   return new CodedError('MOVES_IN_FLIGHT', message, {
-    hint: `run ring-builder rollout ${keyspace}: sizes are told of what lies still`,
+    hint: `run ring-builder rollout ${keyspace} first: sizes of moving partitions are not known`,
     details: { version, moves: moves.length },
   });
 }

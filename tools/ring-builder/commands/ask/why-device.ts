@@ -14,7 +14,7 @@ import type { Answer, Context } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import type { WhyInput } from './why-partition.ts';
 
-const REMOVED = 'removed: it gives everything away, at once and before all others';
+const REMOVED = 'removed: it gives away all its slots at once, before all other moves';
 
 export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const { context, opened, head, next } = input;
@@ -60,7 +60,7 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
     },
     lines: [
       `${keyspace} version ${version}, ${device === null ? `d${id}` : nameDevice(device)}`,
-      `holds ${counted(slots, 'slot')}; its share is ${share.toFixed(2)}, by weight alone ${weightShare.toFixed(2)}`,
+      `holds ${counted(slots, 'slot')}; its share is ${share.toFixed(2)} (by weight alone ${weightShare.toFixed(2)})`,
       `rule: ${rule}`,
       ...tiers.map(
         (one) =>
@@ -119,13 +119,15 @@ function ownShare(head: Pick<StoredVersion, 'ring'>, state: BuilderState, id: nu
 
 function ruleOf(found: OwnShare & { readonly partitions: number }): string {
   const { device, slots, share, weightShare, partitions } = found;
-  if (device?.hold === 'maintenance') return 'maintenance: it keeps exactly what it has';
+  if (device?.hold === 'maintenance') return 'maintenance: it keeps its slots and gets no others';
   if (device?.state === 'removed') return REMOVED;
-  if (share === 0) return 'weight 0: it gives everything away, one slot of a partition per version';
-  if (share >= partitions) return 'it holds every partition once, the most a device can hold';
-  if (Math.abs(slots - share) >= 1) return 'a rebalance is to bring it to its share';
+  if (share === 0)
+    return 'weight 0: it gives away all its slots, one slot per partition and version';
+  if (share >= partitions) return 'it holds every partition, the most a device can hold';
+  if (Math.abs(slots - share) >= 1) return 'a rebalance will bring it to its share';
   if (share > weightShare + 1e-6) return 'overload: more than its weight, for dispersion';
-  if (share < weightShare - 1e-6) return 'overload of others: less than its weight, for dispersion';
+  if (share < weightShare - 1e-6)
+    return 'overload of other devices: less than its weight, for dispersion';
   return 'share by weight, rounded to a whole slot';
 }
 
@@ -133,5 +135,5 @@ function ruleOf(found: OwnShare & { readonly partitions: number }): string {
 function partRule(context: Context, { component }: ComponentPart, id: number): string {
   const { ring, devices } = component;
   const command = context.next(`why ${ring} d${devices.indexOf(id)}`);
-  return `component ${ring} gives it its slots: ${command}`;
+  return `its slots come from component ${ring}: ${command}`;
 }

@@ -19,15 +19,17 @@ import { partitionHistory, type SlotEvent } from './partition-history.ts';
 
 const sentences: Readonly<Record<SlotRule, string>> = {
   removed: 'its device was removed: it must move',
-  drained: 'its device has weight 0: it is to move away',
-  dispersion: 'a domain of its device holds too many replicas of the partition: it is to move',
-  share: 'its device holds more than its share: one of its slots is to move, this or another',
-  pinned: 'a pin wants it there: ring-builder unpin would free it',
-  'only-place': 'dispersion: no other device may hold it without breaking a bound',
-  full: 'share: other devices may hold it, but all hold their share',
-  component: 'its component has it there',
-  walk: 'tokens: it stands among the first at or after the end of the partition',
-  pairs: 'pair spread: another device has room and may hold it; equals were spread evenly',
+  drained: 'its device has weight 0: it will move away',
+  dispersion:
+    'a failure domain of its device holds too many replicas of the partition: it will move',
+  share: 'its device holds more than its share: one of its slots will move, this or another one',
+  pinned: 'it is pinned there: ring-builder unpin would free it',
+  'only-place': 'dispersion: no other device could hold it without breaking a bound',
+  full: 'share: other devices could hold it, but all of them have their share',
+  component: 'its component placed it there',
+  walk: 'tokens: the device is among the first ones clockwise from the end of the partition',
+  pairs:
+    'pair spread: another device also has room for it; the choice keeps shared partitions even',
 };
 
 export async function whyPartition(
@@ -67,7 +69,7 @@ export async function whyPartition(
       ...slots.flatMap((slot) => ['', ...printSlot(slot, state, history.events)]),
       '',
       ...componentLines(input, state, partition),
-      history.ends !== null && `history ends: ${history.ends}`,
+      history.ends !== null && `the history ends here: ${history.ends}`,
       ...(blocks.length === 0
         ? ['nothing blocks it']
         : blocks.map(({ message }) => `blocked: ${message}`)),
@@ -99,14 +101,14 @@ function printSlot(slot: SlotWhy, state: BuilderState, events: readonly SlotEven
     `replica ${replica} on ${name}${joiner === null ? '' : `, moving to d${joiner}`}`,
     `  rule     ${sentences[rule]}`,
     `  share    d${device} holds ${counted(slots, 'slot')}, its share is ${share.toFixed(2)}; ` +
-      `${counted(alternatives, 'other device')} may hold this one`,
+      `${counted(alternatives, 'other device')} could hold this slot`,
     ...domains.map(
       ({ tier, name: domain, held, least, most }) =>
-        `  ${tier.padEnd(7)}  ${domain} holds ${held} of this partition, allowed ${least} to ${most}`,
+        `  ${tier.padEnd(7)}  ${domain} holds ${held} of the replicas of this partition, allowed ${least} to ${most}`,
     ),
     ...pairs.map(
       ({ device: other, shared, even }) =>
-        `  pair     shares ${counted(shared, 'partition')} with d${other}, even would be ${even.toFixed(1)}`,
+        `  pair     shares ${counted(shared, 'partition')} with d${other}, an even spread would be ${even.toFixed(1)}`,
     ),
     ...past.map(printEvent),
   ];
@@ -141,7 +143,7 @@ async function moveBlocks(
   const stuck = stuckOf(head, rows, said);
   const blocks = moves.map((move): Block => {
     const row = rows.find(({ assignment }) => assignment === move.assignment);
-    const why = row?.stage === 'failed' ? `it failed: ${row.reason}` : 'rollout ends it';
+    const why = row?.stage === 'failed' ? `it failed: ${row.reason}` : 'rollout finishes it';
     const { replica, from, to } = move;
     const message = `replica ${replica} is ${move.state} from d${from} to d${to}: ${why}`;
     return { code: 'MOVE_IN_FLIGHT', message };
@@ -165,7 +167,7 @@ function blocksOf(input: WhyInput, partition: number): Block[] {
   }
   const hours = hoursFrozen(input, partition);
   if (hours > 0) {
-    const message = `it moved lately: min-part-hours for another ${hours.toFixed(1)} hours`;
+    const message = `it moved recently: min_part_hours keeps it another ${hours.toFixed(1)} hours`;
     blocks.push({ code: 'PARTITION_FROZEN', message });
   }
   return blocks;

@@ -21,11 +21,11 @@ export const verb: Verb = {
     what: { describe: 'a partition (12), a device (d3, 10.0.0.1:6200/sdb) or a key' },
   },
   options: {
-    'as-key': flagOption('it is a key, whatever it looks like'),
+    'as-key': flagOption('treat it as a key, whatever it looks like'),
   },
   examples: [
     ['$0 why cities 12', 'the slots of partition 12'],
-    ['$0 why cities d3', 'what device d3 holds and why so much'],
+    ['$0 why cities d3', 'what device d3 holds, and why that much'],
     ['$0 why cities DE/Berlin/Berlin', 'the partition of a key'],
   ],
   run: async (args, context) => {
@@ -54,7 +54,7 @@ function namesakeLines({ context, head }: WhyInput, word: string): string[] {
   const named = devices.filter((device) => device?.device === word);
   return named.map((device) => {
     const command = context.next(`why ${keyspace} d${device?.id}`);
-    return `${word} was taken for a key; a device has this name too: ${command}`;
+    return `${word} was treated as a key; a device also has this name: ${command}`;
   });
 }
 
@@ -66,22 +66,22 @@ function whyKey(input: WhyInput, key: string): Promise<Answer> {
 function partitionOf({ ring }: StoredVersion, partition: number): number {
   if (isRetired(ring)(partition)) {
     throw usage(
-      `partition ${partition} of ${ring.keyspace} was split or merged: it has no keys`,
+      `partition ${partition} of ${ring.keyspace} was split or merged and has no keys any more`,
       `ring-builder table ${ring.keyspace} lists the partitions`,
     );
   }
   const parents = parentsIn(ring).parents.get(partition);
   if (parents !== undefined && ring.reshape?.kind === 'to') {
     throw usage(
-      `partition ${partition} of ${ring.keyspace} is being made of ${parents.join(', ')}: ` +
-        'it has no place of its own yet',
-      `ring-builder rollout ${ring.keyspace} ends it; ` +
+      `partition ${partition} of ${ring.keyspace} is being filled from ${parents.join(', ')} ` +
+        'and has no slots of its own yet',
+      `ring-builder rollout ${ring.keyspace} finishes it; ` +
         `until then its keys have the slots of ring-builder why ${ring.keyspace} ${parents[0]}`,
     );
   }
   if (partition < ring.partitions) return partition;
   throw usage(
-    `partition ${partition} of ${ring.keyspace}: there are 0 to ${ring.partitions - 1}`,
-    `ring-builder why ${ring.keyspace} d0 for a device, --as-key for a key of digits`,
+    `partition ${partition} of ${ring.keyspace} does not exist: there are partitions 0 to ${ring.partitions - 1}`,
+    `ring-builder why ${ring.keyspace} d0 explains a device, --as-key a key of digits`,
   );
 }

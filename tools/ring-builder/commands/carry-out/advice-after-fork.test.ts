@@ -13,7 +13,7 @@ const still: Situation = { ring: servedRing({ replicas: 2 }), pushed: true, sign
 test('a server that was away is settled by another settle, not by waiting', () => {
   const one = adviceAfterFork(still, [at(1, 'PEER_TIMEOUT')], 'ours was reviewed');
   expect(one?.command).toBe("settle cities -m 'ours was reviewed'");
-  expect(one?.text).toMatch(/^start 127.0.0.1:6201; when it is back, type settle again: /);
+  expect(one?.text).toMatch(/^start 127.0.0.1:6201; when it is back, run settle again: /);
   expect(one?.text).toContain('if it will not come back: ring-builder remove cities d1 ');
   expect(one?.text).not.toContain('within seconds');
   const two = adviceAfterFork(still, [at(1, 'PEER_UNREACHABLE'), at(2, 'PEER_TIMEOUT')], 'ours');
@@ -49,5 +49,5 @@ test('settle with its servers down names itself as the next command', async () =
   await tool.json('commit cities -m first');
   const { exit, next, lines } = await tool.answer('settle cities -m ours --yes');
   expect([exit, next]).toEqual([4, 'ring-builder settle cities -m ours']);
-  expect(lines.join('\n')).toContain('start 127.0.0.1:9; when it is back, type settle again');
+  expect(lines.join('\n')).toContain('start 127.0.0.1:9; when it is back, run settle again');
 });

@@ -25,7 +25,7 @@ export function adviceAfterFork(
   const [first] = worst;
   if (first?.code === 'RING_FOREIGN') {
     const ways = waysToFindKeys(situation.ring, first.address);
-    const text = `is it the right folder, and of the cluster of the servers? If so: ${ways}`;
+    const text = `check that the folder is the right one, of the same cluster. If so: ${ways}`;
     return { command: `servers ${situation.ring.keyspace}`, text };
   }
   if (first === undefined || rowOf(first.code) !== 'PEER_UNREACHABLE') {
@@ -37,8 +37,8 @@ export function adviceAfterFork(
   return {
     command: `settle ${ring.keyspace} -m ${quoteWord(reason)}`,
     text:
-      `start ${named(worst)}; ${again}, type settle again: what holds the other history takes ` +
-      `this one from no other server${withoutForGood(situation, gone)}`,
+      `start ${named(worst)}; ${again}, run settle again: those with the other history can take ` +
+      `this one only from settle${withoutForGood(situation, gone)}`,
   };
 }
 
@@ -50,9 +50,9 @@ export function waysToFindKeys({ keyspace, moves }: Situation['ring'], holder = 
   const cancel = moves.length > 0 ? [`moves ${keyspace} cancel all`] : [];
   const same = [...cancel, `split ${keyspace} … or merge ${keyspace} …`, `commit ${keyspace}`];
   return (
-    'where partitions were split or merged since the histories parted, either make the very same ' +
+    'if partitions were split or merged since the histories diverged, either make the same ' +
     `splits and merges here: ring-builder ${same.join(', ')}, then settle; ` +
-    'or let the history that has them win: settle in its folder, or take it here with ' +
+    'or keep the history that has them: run settle in its folder, or take it over with ' +
     `ring-builder restore ${keyspace} --from ${holder} --replace, then settle`
   );
 }
@@ -68,11 +68,11 @@ export function wayWithArchive(
 ): string {
   const from = holders[0]?.address ?? 'IP:PORT';
   return (
-    'decide for one; where it is the one here, first keep what the other has: ' +
+    'choose one history. To keep the one here, first save the records of the other: ' +
     `ring-builder restore ${keyspace} --from ${from} --rings OTHER, ` +
     `ring-builder archive-data ${keyspace} --to FOLDER --rings OTHER; ` +
-    `stop ${named(holders)}, empty the data directories (device-key.pem stays) and start them; ` +
+    `stop ${named(holders)}, empty their data directories except device-key.pem, and start them; ` +
     `ring-builder rollout ${keyspace}, ring-builder restore-data ${keyspace} --from FOLDER. ` +
-    'Where it is the other one, the same in its folder'
+    'To keep the other one, do the same in its folder'
   );
 }

@@ -8,7 +8,7 @@ import { ringTargets } from '../../servers/ring-targets.ts';
 import type { CopyLimits } from './rollout-step.ts';
 
 export const maxBytesOption = textOption(
-  'bytes of partitions that copy at once, such as 2GiB, or one that has more',
+  'most bytes to copy at once, such as 2GiB; a larger partition is copied alone',
 );
 
 /** Returns the value of --max-bytes, or Infinity without it. Throws USAGE. */

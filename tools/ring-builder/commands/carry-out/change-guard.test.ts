@@ -68,7 +68,9 @@ test('a revert that the change guard stops has cancelled nothing', slow, async (
   const refused = await tool.run('revert cities 2 -m again --json');
   expect(refused.exit).toBe(5);
   // There is no plan but its own.
-  expect(JSON.parse(refused.stderr).hint).toMatch(/^see ring-builder revert cities 2; to go on: /);
+  expect(JSON.parse(refused.stderr).hint).toMatch(
+    /^see ring-builder revert cities 2; to continue: /,
+  );
   expect(await tool.json('log cities')).toEqual(log);
   const done = await tool.json('revert cities 2 -m again --override meant');
   expect(done).toMatchObject({ version: 6, to: 2, cancelled: expect.any(Number) });
@@ -88,7 +90,7 @@ test(
     const { code, hint } = JSON.parse(refused.stderr) as { code: string; hint: string };
     expect([code, hint]).toEqual([
       'BRAKE',
-      expect.stringContaining('as long as d0 answers, drain it'),
+      expect.stringContaining('if d0 still answers, drain it'),
     ]);
     for (const [, command = ''] of hint.matchAll(/ring-builder ((?:unstage|set-weight)[^&,]*)/g)) {
       await tool.json(command.trim());
@@ -133,9 +135,7 @@ test('signed: the plan tells of the second signature, or that nothing helps', sl
   expect(stdout).toMatch(/waits for a second signature .*, or needs --override REASON/);
   await tool.json(`commit cities -m typo --sign-as ada ${keys}`);
   const signed = await tool.run(`sign cities --sign-as bob ${keys}`);
-  expect(signed.stdout).toMatch(
-    /set weight of d1 .* to 9000\nlarge change, .*; two people have to/,
-  );
+  expect(signed.stdout).toMatch(/set weight of d1 .* to 9000\nlarge change, .*; two people must/);
   // What the rings say, whatever words came with the version.
   expect(signed.stdout).toMatch(/^against version 1: .* begun\n~ d1 .*: weight \S+ to 9000$/m);
 });

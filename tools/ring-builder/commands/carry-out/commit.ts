@@ -28,22 +28,25 @@ import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 export const verb: Verb = {
   options: {
-    message: textOption('why, for the log', { alias: 'm', demandOption: true }),
-    direct: flagOption('straight to the final table: for rings that no server has loaded'),
+    message: textOption('message for the log', { alias: 'm', demandOption: true }),
+    direct: flagOption('go straight to the final table, for rings that no server has loaded'),
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
     if: limitsOption,
     ...reviewedPlanOptions,
-    unproved: textOption('why partitions that were forced to join may move again; it is logged'),
+    unproved: textOption('reason to move partitions whose joiners were forced; logged'),
   },
   examples: [
-    ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],
-    ['$0 commit cities -m "d3, next step" --step-ramps', 'weights on their way go one step on'],
-    ['$0 commit cities -m "zone 3 joins" --plan 3f9c2a7be01d', 'only if the plan is still that'],
-    ['$0 commit cities -m "nightly" --if "moves<=200,bytes<=50GB,risk=0"', 'for programs'],
+    ['$0 commit cities -m "zone 3 joins"', 'plan and commit'],
+    ['$0 commit cities -m "d3, next step" --step-ramps', 'also take the next step of every ramp'],
+    ['$0 commit cities -m "zone 3 joins" --plan 3f9c2a7be01d', 'only if the plan has not changed'],
+    [
+      '$0 commit cities -m "nightly" --if "moves<=200,bytes<=50GB,risk=0"',
+      'within limits, for scripts',
+    ],
     [
       '$0 commit cities -m "new racks" --override "ten racks join"',
-      'a large change, by one person',
+      'a large change, with a reason instead of a second signature',
     ],
   ],
   run: async (args, context) => {
@@ -93,7 +96,7 @@ function stateToCommit(prepared: PreparedPlan): BuilderState {
 }
 
 /**
- * The first commit after signing was turned on makes a signed version even if nothing is staged.
+ * The first commit after signing was turned on creates a signed version even if nothing is staged.
  */
 async function isFirstSigned({ rings }: Context, ring: string): Promise<boolean> {
   if ((await readTrust(rings)) === null || (await openRing(rings, ring)).head === null)
@@ -139,9 +142,9 @@ function requireUnpushed(ring: string, { opened }: PreparedPlan): void {
   if (pushed === undefined) return;
   throw new CodedError(
     'CONFIRMATION_NEEDED',
-    `version ${pushed} of ${ring} was pushed to servers; --direct would move no data for them`,
+    `version ${pushed} of ${ring} was pushed to servers, and --direct would not move their data`,
     {
-      hint: 'leave out --direct, or add --yes when the servers hold nothing',
+      hint: 'omit --direct, or add --yes if the servers hold no data',
       details: { ring, pushed },
     },
   );

@@ -27,11 +27,11 @@ export async function dropGoneDevices(
   );
   const { keyspace } = head.ring;
   const leave =
-    gone.length === 1 ? 'has no slot any more and leaves' : 'have no slot any more and leave';
+    gone.length === 1 ? 'has no slot any more and leaves' : 'have no slots any more and leave';
   context.tell(`${keyspace}: ${names} ${leave} the ring`);
   for (const address of silent) {
     const letGo = context.next(`trash ${keyspace} confirm --to ${address}`);
-    context.tell(`if ${address} comes back with files: ${letGo}`);
+    context.tell(`if ${address} returns with files, confirm that it may drop them: ${letGo}`);
   }
   await advanceHead(context, head, {
     next: proposeMoves(head.ring, head.id, { moves: [], devices }),

@@ -78,7 +78,7 @@ export async function followRollout(
   };
   const [worst] = byWeight(troubles);
   if (worst === undefined) return followed;
-  const why = `no further step while ${worst.kind}: ${worst.why}`;
+  const why = `stopped taking steps because of ${worst.kind}: ${worst.why}`;
   return {
     ...followed,
     json: { ...followed.json, troubles },
@@ -136,7 +136,7 @@ async function lastingTroubles(context: Context, ring: string): Promise<readonly
         .join(', '),
     stallMs: RECOVERY_MS,
     nowMs: context.nowMs,
-    tell: (progress) => context.tell(`${ring}: the next step waits: ${progress}`),
+    tell: (progress) => context.tell(`${ring}: the next step is waiting: ${progress}`),
   });
   return answer;
 }
@@ -154,6 +154,6 @@ async function takeStep(
 
 async function sleepUntil(context: Context, ring: string, ms: number): Promise<void> {
   const when = `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  context.tell(`${ring}: the next step is taken at ${when}`);
+  context.tell(`${ring}: the next step is due at ${when}`);
   while (context.nowMs() < ms) await delay(Math.min(LOOK_MS, ms - context.nowMs()));
 }

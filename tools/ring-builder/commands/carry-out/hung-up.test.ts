@@ -17,6 +17,6 @@ test('push and trash say what to give for a server with --tls', async () => {
   for (const typed of ['push cities', 'trash cities list', 'trash cities confirm']) {
     const { exit, lines } = await tool.answer(typed);
     expect([typed, exit]).toEqual([typed, 4]);
-    expect(lines.join('\n'), typed).toContain('give --ca FILE; or, for a ring that is here');
+    expect(lines.join('\n'), typed).toContain('use --ca FILE; or, for a ring in this folder');
   }
 });

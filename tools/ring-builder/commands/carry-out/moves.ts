@@ -35,32 +35,38 @@ export const verb: Verb = {
     action: { choices: actions, describe: 'what to do; list changes nothing' },
     which: {
       array: true,
-      describe: 'partitions, devices (d3: its moves, in and out), or all; rate: 50MB/s or none',
+      describe: 'partitions, devices (d3: moves to and from it), or all; rate: 50MB/s or none',
     },
   },
   options: {
     reason: textOption(
-      'force: why the partition may lose writes; it is in the receipt and in the log',
+      'force: why the partition may lose writes; recorded in the receipt and the log',
     ),
   },
-  about: `ASSIGNMENT is the number of a move, which no other move of the ring ever has: it tells a
-move from a later one of the same slot, in lists, logs and receipts. Moves are named by partition.
-A rate is 256KiB/s or more.`,
+  about: `ASSIGNMENT is the number of a move, unique within the ring: it distinguishes a
+move from a later one of the same slot in lists, logs and receipts. Select moves by partition.
+The lowest rate is 256KiB/s.`,
   examples: [
-    ['$0 moves cities list', 'where each move stands, and why; list d5: those of a device'],
+    ['$0 moves cities list', 'the state of each move, and why; list d5: only moves of d5'],
     [
       '$0 moves cities pause all',
-      'joiners stop copying, also over a restart; half files begin anew',
+      'joiners stop copying, even after a restart; partial files start over',
     ],
-    ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
-    ['$0 moves cities cancel d5', 'all moves to d5 and from it, when it will not come back'],
-    ['$0 moves cities pause @10.0.0.1', 'those to and from the devices of a server'],
-    ['$0 moves cities cancel 17', 'the slot stays where it is, and none moves in its place'],
-    ['$0 moves cities cancel all', 'the rest of the change, later waves too'],
-    ['$0 moves cities rate 50MB/s', 'what each server may give, and take; none lifts it'],
-    ['$0 moves cities retry all', 'those that failed begin anew, without waiting'],
-    ['$0 moves cities prioritise 17', 'before all others'],
-    ['$0 moves cities force 17 --reason "both others burnt" --yes', 'it joins with what there is'],
+    ['$0 moves cities resume 17 18', 'partitions 17 and 18 continue'],
+    ['$0 moves cities cancel d5', 'all moves to and from d5, if it will not return'],
+    ['$0 moves cities pause @10.0.0.1', 'moves to and from the devices of a server'],
+    ['$0 moves cities cancel 17', 'the slot stays where it is, and no other slot moves instead'],
+    ['$0 moves cities cancel all', 'the rest of the change, including later waves'],
+    [
+      '$0 moves cities rate 50MB/s',
+      'limit of what each server sends and receives; none removes it',
+    ],
+    ['$0 moves cities retry all', 'failed moves start over immediately'],
+    ['$0 moves cities prioritise 17', 'before all other moves'],
+    [
+      '$0 moves cities force 17 --reason "both others burnt" --yes',
+      'it joins with the records it has',
+    ],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -136,7 +142,9 @@ async function listMoves(
     lines: [
       `${keyspace} version ${version}: ${counted(ring.moves.length, 'move')} in flight`,
       clause !== '' && clause,
-      ...unanswered.map((address) => `${address} did not answer: what it says of moves is missing`),
+      ...unanswered.map(
+        (address) => `${address} did not answer: the state of its moves is unknown`,
+      ),
       ...wavesLeftLines(keyspace, left),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noMoveRate)]),
       ...(later.flat().length === 0 ? [] : printMoves({ moves: [], later }, stateOf(head))),
@@ -168,7 +176,7 @@ interface Forced {
 
 /** Validates the words before a reason is required. Throws USAGE, MOVE_UNKNOWN. */
 function forcedOf({ ring }: StoredVersion, which: readonly string[]): Forced {
-  if (which.length === 0) throw usage('which partitions? numbers, or all');
+  if (which.length === 0) throw usage('name the partitions by number, or all');
   const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
   if (which.includes('all') && ring.partitions <= movesInFlightMax) {
     const idle = [...Array(ring.partitions).keys()].filter((one) => !moving.has(String(one)));
@@ -199,7 +207,7 @@ async function force(
       partitions.length === ring.partitions
         ? 'any partition'
         : `partition ${partitions.join(', ')}`;
-    const message = `no move brings ${which}, and no holder refills it`;
+    const message = `no move and no refill of ${which} is in progress`;
     throw new CodedError('MOVE_UNKNOWN', message, {
       hint: `ring-builder reconcile ${ring.keyspace}`,
       details: { ring: ring.keyspace, version: ring.version, partitions },
@@ -243,10 +251,10 @@ async function controlAnswer(
     lines: [
       `${action}: ${known} of ${counted(moves, 'move')} of ${keyspace} version ${version}`,
       available > 0 &&
-        `${counted(available, 'move')} besides ${available === 1 ? 'has' : 'have'} all copied`,
-      action === 'pause' && known > 0 && 'files half copied begin anew when they go on',
-      ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
-      ...behind.map(({ address }) => `${address} has another version; push it first`),
+        `${counted(available, 'move')} ${available === 1 ? 'has' : 'have'} already copied everything`,
+      action === 'pause' && known > 0 && 'partial files start over after a resume',
+      ...away.map(({ address, reason }) => `${address} was not notified: ${reason}`),
+      ...behind.map(({ address }) => `${address} has another version of the ring; push first`),
     ],
     next: context.next(
       behind.length > 0
@@ -269,11 +277,11 @@ function requireForce(
   },
 ): string {
   const { ring, which, reason } = forced;
-  if (reason === undefined) throw usage('a move is forced with --reason TEXT, or not at all');
+  if (reason === undefined) throw usage('force needs --reason TEXT');
   if (context.yes) return reason;
   const message = `partitions ${which.join(' ')} of ${ring} may lose writes that were acknowledged`;
   throw new CodedError('CONFIRMATION_NEEDED', message, {
-    hint: 'bring back one of the devices that have the records; or add --yes',
+    hint: 'bring back one of the devices that have the records, or add --yes',
     details: { ring, partitions: which, reason },
   });
 }

@@ -21,20 +21,23 @@ import { COPY_STEPS_MAX, type CopyStep, copySteps } from './rollout-step.ts';
 
 export const verb: Verb = {
   options: {
-    direct: flagOption('as commit --direct would do it'),
+    direct: flagOption('plan as for commit --direct'),
     offline: flagOption('do not ask servers for sizes'),
-    partitions: flagOption('list what moves: partition, replica, from and to'),
+    partitions: flagOption('list each move: partition, replica, from and to'),
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
     if: limitsOption,
     'max-bytes': maxBytesOption,
-    rate: textOption('what a device sends or receives a second, for the time it takes: 50MB/s'),
+    rate: textOption('estimate the time at this rate of each device, such as 50MB/s'),
   },
   examples: [
     ['$0 plan cities', 'moves per device and tier, risks, warnings, and the digest for commit'],
-    ['$0 plan cities --partitions', 'and which slot moves from where to where'],
-    ['$0 plan cities --rate 50MB/s', 'and how long the copies take'],
-    ['$0 plan cities --max-bytes 2GiB', 'and in how many steps a rollout with it copies'],
+    ['$0 plan cities --partitions', 'the same, with every slot that moves'],
+    ['$0 plan cities --rate 50MB/s', 'the same, with how long the copies take'],
+    [
+      '$0 plan cities --max-bytes 2GiB',
+      'the same, with the number of copy steps of such a rollout',
+    ],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -66,7 +69,7 @@ export const verb: Verb = {
       lines: changed
         ? reviewed.lines([...stepLines(steps), ...moves])
         : [
-            `${ring}: a commit would have nothing to do`,
+            `${ring}: there is nothing to commit`,
             ...idle.lines,
             ...(asked.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
           ],
@@ -86,7 +89,7 @@ function stepLines(steps: readonly CopyStep[] | null): string[] {
   if (steps === null || steps.length === 0) return [];
   const most = Math.max(...steps.map(({ bytes }) => bytes));
   const count = steps.length < COPY_STEPS_MAX ? counted(steps.length, 'step') : 'very many steps';
-  return [`copies in ${count}, ${printBytes(most)} at once at most`];
+  return [`copies in ${count}, at most ${printBytes(most)} at once`];
 }
 
 /**

@@ -31,7 +31,7 @@ export async function proposeNextWave(
   if (moves.length === 0) return false;
   const left = found.movesLeft - moves.length;
   context.tell(
-    `${ring.keyspace}: next wave of the same change, ${counted(moves.length, 'move')}; ${left} left after it`,
+    `${ring.keyspace}: next wave of the same change: ${counted(moves.length, 'move')}, then ${left} left`,
   );
   const next = proposeMoves(ring, id, { moves });
   await advanceHead(context, head, {

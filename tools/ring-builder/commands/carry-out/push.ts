@@ -38,20 +38,22 @@ export type WaitRule = (typeof waitRules)[number];
 
 export const verb: Verb = {
   options: {
-    to: listOption('further servers, as IP:PORT, that are to have the ring'),
+    to: listOption('more servers (IP:PORT) to send the ring to'),
     wait: textOption('wait for all servers, a majority of every partition, or one whole zone', {
       choices: waitRules,
       default: 'all',
     }),
-    canary: textOption('so many servers first; the others only when these accepted and are ready'),
+    canary: textOption(
+      'number of servers to push to first; the others follow once these are ready',
+    ),
     'keep-going': flagOption(
-      `go on after one has refused; without it the ${serversAtOnceMax} asked at once are the last`,
+      `continue after a server refuses; by default push stops after the ${serversAtOnceMax} it sends to at once`,
     ),
   },
   examples: [
-    ['$0 push cities', 'sends the head to every server of the ring'],
-    ['$0 push cities --to 10.0.0.9:6200', 'and to one that is not in it, such as a gateway'],
-    ['$0 push cities --canary 2', 'to two servers, and to the others when those are well'],
+    ['$0 push cities', 'send the head to every server of the ring'],
+    ['$0 push cities --to 10.0.0.9:6200', 'also to a server outside the ring, such as a gateway'],
+    ['$0 push cities --canary 2', 'to two servers, then to the others once those are ready'],
   ],
   run: async (args, context) => {
     const version = await askedVersion(args, context);
@@ -175,7 +177,9 @@ function pushAnswer(
   const head12 = id.slice(0, 12);
   const exit = exitOf(pushed, { refused, unreachable });
   const advice = exit === 0 ? null : pushed.advice;
-  const why = canariesFailed ? 'the canaries are not all well' : 'a server refused (--keep-going)';
+  const why = canariesFailed
+    ? 'not all canaries accepted and are ready'
+    : 'a server refused (--keep-going pushes to them anyway)';
   return {
     json: {
       ...{ ring: keyspace, version, id, accepted: accepts, refused, unreachable, skipped: skips },
@@ -200,15 +204,15 @@ function pushAnswer(
 }
 
 function beaconLine(ring: string): string {
-  const until = `a beacon says for ${beaconMinutes} minutes that it is the newest`;
-  return `${until}; after that servers drop no files until ring-builder beacon ${ring} sends another`;
+  const until = `the beacon is good for ${beaconMinutes} minutes`;
+  return `${until}; after that, servers drop no files until ring-builder beacon ${ring} sends a new one`;
 }
 
 function sentLines(servers: readonly PushOutcome[]): string[] {
   const count = (how: string): number => servers.filter(({ sent }) => sent === how).length;
   const bytes = servers.reduce((sum, { bytesSent = 0 }) => sum + bytesSent, 0);
   if (bytes === 0) return [];
-  const had = count('had') === 0 ? '' : `; ${count('had')} had it, from a peer or before`;
+  const had = count('had') === 0 ? '' : `; ${count('had')} already had it`;
   const sent = `${counted(count('delta'), 'delta')}, ${counted(count('whole'), 'whole file')}`;
   return [`${printBytes(bytes)} sent: ${sent}${had}`];
 }

@@ -107,7 +107,7 @@ test('a damaged file counts as none, whatever the device said of it before', () 
   const { findings, complete } = reconcileRing(ring, damaged);
   expect(complete).toBe(23);
   expect(findings).toMatchObject([{ kind: 'damaged', device: a, partition: 5 }]);
-  expect(findings[0]?.why).toMatch(/^data.db is gone; it refills/);
+  expect(findings[0]?.why).toMatch(/^data.db is gone; it is refilling/);
   const many = damaged.map((one) => ({ ...one, quarantines: 3 }));
   const [held] = reconcileRing(ring, many).findings;
   expect(held?.command).toBe(`trash ${ring.keyspace} confirm`);
@@ -117,23 +117,21 @@ test('a refill that has too few sources is not said to end by itself', () => {
   const disks = asAssigned(ring);
   disks.get(b)?.set(5, { ...ready, state: 'filling' });
   const [alone] = reconcileRing(ring, listed(disks)).findings;
-  expect(alone?.why).toContain('by itself');
+  expect(alone?.why).toContain('refilling');
   // One more has lost its file, but answers: what all others have is enough.
   disks.get(a)?.set(5, { ...ready, state: 'filling' });
   for (const { why } of reconcileRing(ring, listed(disks)).findings) {
-    expect(why).toContain('by itself');
+    expect(why).toContain('refilling');
   }
   // But not where both are lost, and may have acknowledged without the third.
   for (const id of [a, b]) disks.get(id)?.set(5, { ...ready, state: 'lost' });
   const [loss] = reconcileRing(ring, listed(disks)).findings;
   expect(loss).toMatchObject({ kind: 'partial', partition: 5, device: a });
-  expect(loss?.why).toContain(
-    `cannot refill: 1 of the 2 complete files needed are there, and d${b}`,
-  );
+  expect(loss?.why).toContain(`cannot refill: it needs 2 complete files and finds 1, and d${b}`);
   expect(loss?.why).toContain('may be gone');
   expect(loss?.command).toBe(`moves ${ring.keyspace} force 5 --reason TEXT --yes`);
   disks.delete(a);
   const [stuck] = reconcileRing(ring, listed(disks)).findings;
-  expect(stuck?.why).toContain(`1 of the 2 complete files needed are there, and d${a}`);
+  expect(stuck?.why).toContain(`it needs 2 complete files and finds 1, and d${a}`);
   expect(stuck?.command).toBe(`moves ${ring.keyspace} force 5 --reason TEXT --yes`);
 });

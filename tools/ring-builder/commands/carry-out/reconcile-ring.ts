@@ -160,13 +160,13 @@ function findingOf(ring: Ring, listing: DiskListing, place: Place): DiskFinding 
   }
   if (duty.kind === 'UNLOAD') {
     if (file === undefined) return null;
-    const why = listing.draining.get(partition) ?? 'the device has not seen this version yet';
+    const why = listing.draining.get(partition) ?? 'the device does not have this version yet';
     const kind = place.isWhole ? 'duplicated' : 'unassigned';
     return { kind, ...about, why, command: `rollout ${keyspace}` };
   }
   if (duty.kind === 'LOAD') return null;
   if (file === undefined) {
-    const why = 'it opens or refills the file when it has the ring and its peers';
+    const why = 'the device opens or refills the file once it has the ring and its peers';
     return { kind: 'absent', ...about, why, command: `push ${keyspace}` };
   }
   if (file.state === 'ready') return null;
@@ -181,7 +181,7 @@ interface Outlook {
 function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
   if (listing.quarantines === 0) return refillOf(ring, listing, place);
   const all = counted(listing.quarantines, 'file');
-  const why = `${all} at once: nothing is replaced until you say so`;
+  const why = `${all} damaged at once: the device replaces none until you confirm`;
   return { why, command: `trash ${ring.keyspace} confirm` };
 }
 
@@ -198,22 +198,25 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
   const force = `moves ${keyspace} force ${place.partition} --reason TEXT --yes`;
   if (holders === 1) {
     const why =
-      'no other device has records of it: bring back its file, or its trash, ' +
-      `or begin it empty: ring-builder ${force}`;
+      'no other device has its records: bring back the file, also from the trash, ' +
+      `or start with an empty file: ring-builder ${force}`;
     return { why, command: `trash ${keyspace} list` };
   }
   if (ready >= needed || (ready > 0 && away.length === 0 && untouched >= needed)) {
     const said = listing.refills.get(place.partition) ?? '';
-    const why = `it refills from its peers by itself${said === '' ? '' : ` (${said})`}`;
+    const why = `it is refilling from its peers${said === '' ? '' : ` (${said})`}`;
     return { why, command: `servers ${keyspace}` };
   }
   const [rest, start] =
     away.length === 0
-      ? [lossText(lost, ready), 'put back a file or its trash']
-      : [`${deviceNames(away)} ${away.length === 1 ? 'does' : 'do'} not answer`, 'start that'];
+      ? [lossText(lost, ready), 'bring back a file, also from the trash']
+      : [
+          `${deviceNames(away)} ${away.length === 1 ? 'does' : 'do'} not answer`,
+          'start what is down',
+        ];
   const why =
-    `it cannot refill: ${ready} of the ${needed} complete files needed are there, and ${rest}; ` +
-    `${start}, or force the refill with what there is, which gives up the rest`;
+    `it cannot refill: it needs ${needed} complete files and finds ${ready}, and ${rest}; ` +
+    `${start}, or force the refill with the available records, which loses the rest`;
   return { why, command: force };
 }
 
@@ -221,12 +224,12 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
 function lossText(lost: readonly number[], ready: number): string {
   if (ready === 0) return 'no other device has one';
   const copies = lost.length === 1 ? 'its copy' : 'their copies';
-  return `${deviceNames(lost)} lost ${copies} too: a write that only lost copies had may be gone`;
+  return `${deviceNames(lost)} lost ${copies} too: a write that was only in lost copies may be gone`;
 }
 
 function noCopy({ keyspace }: Ring, partition: number, here: readonly DiskFinding[]): DiskFinding {
   const rest = here.filter(({ rows }) => rows > 0).map(({ device, rows }) => `d${device} ${rows}`);
-  const why = `no complete file at any device that answers; rows: ${rest.join(', ') || 'none'}`;
+  const why = `no device that answered has a complete file; rows: ${rest.join(', ') || 'none'}`;
   const nobody = { device: null, address: '', bytes: 0, rows: 0 };
   const command = `trash ${keyspace} list`;
   return { kind: 'no-complete-copy', partition, ...nobody, why, command };

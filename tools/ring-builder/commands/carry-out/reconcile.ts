@@ -43,7 +43,7 @@ const kinds: readonly DiskFindingKind[] = [
 ];
 
 export const verb: Verb = {
-  examples: [['$0 reconcile cities', 'exit code 1 when the disks are not as the ring says']],
+  examples: [['$0 reconcile cities', 'exit code 1 if the disks differ from the ring']],
   run: async (args, context) => {
     const name = args.text('ring');
     const { ring, state, id } = await readVersion(context.rings, name, 'head');
@@ -64,11 +64,11 @@ export const verb: Verb = {
       lines: [
         `${name} version ${ring.version}: ${
           listings.length === 0 && away.length > 0
-            ? `no server answered, so nothing is known of its ${counted(slots, 'slot')}`
+            ? `no server answered, so the state of its ${counted(slots, 'slot')} is unknown`
             : `${complete} of ${counted(slots, 'slot')} with a complete file`
         }`,
         joining > 0 &&
-          `${counted(joining, 'file')} beside that ${joining === 1 ? 'is' : 'are'} filled by moves, as planned`,
+          `${counted(joining, 'file')} more ${joining === 1 ? 'is' : 'are'} being filled by moves, as planned`,
         ...counts.map(
           ({ kind, count, bytes }) => `${kind}: ${counted(count, 'file')}, ${printBytes(bytes)}`,
         ),

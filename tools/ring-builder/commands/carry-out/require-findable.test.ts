@@ -36,7 +36,7 @@ test('a line that a server would not find its records under tells no server', as
     expect(error).toMatchObject({
       code: 'RING_FOREIGN',
       exit: 5,
-      message: expect.stringContaining('so it cannot win'),
+      message: expect.stringContaining('so this history cannot win'),
       hint: expect.stringContaining(
         `restore cities --from 127.0.0.1:${port} --replace, then settle`,
       ),

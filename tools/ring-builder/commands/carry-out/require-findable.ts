@@ -42,7 +42,7 @@ export async function requireFindable(
   throw new CodedError(
     'RING_FOREIGN',
     `version ${ring.version} here maps keys by ${here}, ${named(others)} by ${there}: ` +
-      'the records there would not be found under it, so it cannot win',
+      'their records would not be found with this ring, so this history cannot win',
     { hint: waysToFindKeys(ring, others[0]?.address), details: about },
   );
 }
@@ -54,8 +54,8 @@ function neitherWins(
   details: CodedError['details'],
 ): CodedError {
   const message =
-    `version ${version} here and the ring of ${named(others)} have partitions that were split or ` +
-    'merged otherwise: records of one would not be found under the other, so neither can win';
+    `version ${version} here and the ring of ${named(others)} have different splits or ` +
+    'merges: records of one would not be found with the other, so neither can win';
   return new CodedError('RING_FOREIGN', message, {
     hint: wayWithArchive(keyspace, others),
     details: { ...details, neither: true },

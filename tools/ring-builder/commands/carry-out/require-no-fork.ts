@@ -21,7 +21,7 @@ export async function requireNoFork(context: Context, head: StoredVersion): Prom
   throw new CodedError(
     'RING_FORK',
     `version ${version} of ${keyspace} is ${id.slice(0, 12)} and ${other.slice(0, 12)}, ` +
-      `say ${names.join(' ')}: nothing moves before that is settled`,
+      `say ${names.join(' ')}: nothing moves until this fork is settled`,
     {
       hint: adviceOn(await situationOf(context, head), forked)?.text,
       details: { ring: keyspace, version, id, other, servers: names },

@@ -113,7 +113,7 @@ async function everyStep(rollout: Rollout, ring: string): Promise<RolloutOutcome
 
 async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, watch } = rollout;
-  watch.show(head, 'goes to the servers');
+  watch.show(head, 'sending to the servers');
   await requireNoFork(context, head);
   const away = await waitForConfirms(context, head, options);
   tellAway(rollout, head, away);
@@ -143,11 +143,11 @@ function afterOthers(context: Context, { stallMs }: RolloutOptions): (error: unk
       if (lockedFrom === null || now - seenMs > lockAnewMs) lockedFrom = now;
       seenMs = now;
       if (now - lockedFrom > stallMs) throw error;
-      context.tell(`${error.message}; waits for it`);
+      context.tell(`${error.message}; waiting for it`);
       return null;
     }
     if (error.code !== 'HEAD_MOVED') throw error;
-    context.tell(`${error.message}; going on with the new head`);
+    context.tell(`${error.message}; continuing with the new head`);
     return null;
   };
 }
@@ -205,10 +205,10 @@ async function waitForHours(rollout: Rollout, head: StoredVersion): Promise<bool
   if (window === null || !isOutside(rollout)) return false;
   const { keyspace } = head.ring;
   const hours = printWindow(window, context.timeZone);
-  context.tell(`${keyspace}: no new wave begins outside the hours of ${hours}; waits for them`);
+  context.tell(`${keyspace}: new waves begin only during ${hours}; waiting`);
   const headMoved = headWatch(context.rings, head);
   while (isOutside(rollout) && !(await headMoved())) {
-    await watch.look(head, `waits for the hours of ${hours}`);
+    await watch.look(head, `waiting for ${hours}`);
     await setTimeout(hoursPollMs);
   }
   return true;
@@ -279,8 +279,8 @@ async function finalize(
   totals.waves += 1;
   Object.assign(totals, addLoaded(totals, loads.loaded));
   const named = isFill(ring)
-    ? 'the new partitions; the earlier ones are given up'
-    : `${counted(which.size, 'joiner')}; old holders give up`;
+    ? 'the new partitions; the earlier ones are dropped'
+    : `${counted(which.size, 'joiner')}; old holders drop their files`;
   context.tell(`${ring.keyspace} version ${ring.version + 1}: the table names ${named}`);
   return 'advanced';
 }

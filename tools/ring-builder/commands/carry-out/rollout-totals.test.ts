@@ -9,7 +9,7 @@ test('a split was filled where its parents lie, and copied nothing', () => {
   const totals = { ...noTotals, ...addLoaded(noTotals, split), moved: 6, copyMs: 4_100 };
   expect(totalsText(totals)).toEqual({
     all: '6 slots filled from the files of their parents',
-    lines: ['8.83 MB filled in 4.1 s, where the parents lie: none crossed the network'],
+    lines: ['8.83 MB filled in 4.1 s on the devices of the parents: nothing crossed the network'],
   });
 });
 
@@ -17,7 +17,10 @@ test('moves that follow are told apart from it', () => {
   const totals = { ...noTotals, ...addLoaded(split, joined), moved: 9 };
   expect(totalsText(totals)).toEqual({
     all: '3 slots moved, 3 copies verified; 6 slots filled from the files of their parents',
-    lines: ['2.00 MB copied', '8.83 MB filled, where the parents lie: none crossed the network'],
+    lines: [
+      '2.00 MB copied',
+      '8.83 MB filled on the devices of the parents: nothing crossed the network',
+    ],
   });
 });
 

@@ -70,7 +70,7 @@ export function totalsText(totals: Readonly<RolloutTotals>): {
     lines: linesOf([
       copied > 0 && `${printBytes(bytes)} copied${time}`,
       filled.slots > 0 &&
-        `${printBytes(filled.bytes)} filled${time}, where the parents lie: none crossed the network`,
+        `${printBytes(filled.bytes)} filled${time} on the devices of the parents: nothing crossed the network`,
     ]),
   };
 }

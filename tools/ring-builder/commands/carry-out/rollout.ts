@@ -26,36 +26,38 @@ const EXIT_WAITS = 6;
 
 export const verb: Verb = {
   options: {
-    step: flagOption('stop after each version, so that somebody looks before the next'),
-    'max-moves': textOption('moves that copy at once; the others wait for theirs to be finalized'),
+    step: flagOption('stop after each version, to check before the next one'),
+    'max-moves': textOption(
+      'most moves to copy at once; the others wait until these are finalized',
+    ),
     'max-bytes': maxBytesOption,
-    waves: textOption('stop when so many versions have finalized moves'),
+    waves: textOption('stop after this many versions have finalized moves'),
     rate: textOption(
-      'bytes a second that each server may give, and take, such as 50MB/s, until it ends',
+      'bytes a second that each server may send, and receive, during this rollout, such as 50MB/s',
     ),
     window: textOption(
-      'hours of this machine in which new waves begin, such as 22-6; outside them it only ends what runs',
+      'local hours in which new waves may begin, such as 22-6; outside them the rollout only finishes moves in flight',
     ),
     'confirm-drops': flagOption(
-      'let servers drop what they hold back: many files that no move explains',
+      'let servers drop files they hold back because no move explains so many drops',
     ),
     'stall-timeout': textOption(
-      `seconds without any progress after which it gives up (default ${STALL_SECONDS})`,
+      `stop after this many seconds without progress (default ${STALL_SECONDS})`,
     ),
-    override: textOption(
-      'why a later wave, or a step of --follow, that the change guard stops is right',
+    override: textOption('reason to pass the change guard in a later wave or a step of --follow'),
+    follow: flagOption(
+      'also take the steps of ramps, one after another, while health finds no trouble',
     ),
-    follow: flagOption('take the steps of ramps too, one after the other, while all is well'),
     'skip-down': flagOption(
-      'go on without servers that cannot be reached; they are fenced until they catch up',
+      'continue without unreachable servers; they are fenced until they catch up',
     ),
   },
   examples: [
-    ['$0 rollout cities', 'pushes, waits for the copies, finalizes, waits for the drops'],
-    ['$0 rollout cities --step', 'one version further, each time it is typed'],
-    ['$0 rollout cities --rate 50MB/s', 'copies leave the disks and the network to others'],
-    ['$0 rollout cities --max-moves 8 --window 22-6', 'eight at once, and only at night'],
-    ['$0 rollout cities --follow --window 22-6', 'a ramp to its end, a step after the other'],
+    ['$0 rollout cities', 'push, wait for the copies, finalize, wait for the drops'],
+    ['$0 rollout cities --step', 'one version further each time'],
+    ['$0 rollout cities --rate 50MB/s', 'limit copies, to leave disks and network to requests'],
+    ['$0 rollout cities --max-moves 8 --window 22-6', 'eight moves at once, and only at night'],
+    ['$0 rollout cities --follow --window 22-6', 'a ramp to its end, step by step'],
   ],
   run: async (args, context) => {
     const options: RolloutOptions = {
@@ -106,8 +108,8 @@ function rateOf(args: Arguments): number | null {
   if (given === undefined) return null;
   const rate = parseRate(given, '--rate');
   if (rate !== null) return rate;
-  const hint = `ring-builder moves ${args.text('ring')} rate none lifts what holds copies back`;
-  throw usage('--rate none: a rollout lends a rate, such as 50MB/s', hint);
+  const hint = `ring-builder moves ${args.text('ring')} rate none removes a limit`;
+  throw usage('--rate none is not possible: a rollout needs a rate, such as 50MB/s', hint);
 }
 
 function windowOf(args: Arguments): RolloutOptions['window'] {
@@ -196,16 +198,16 @@ const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly s
   resting: () => [],
   drains: ({ isLeftToDown }) =>
     isLeftToDown
-      ? ['every move is done; what is left goes by itself when those servers are back']
+      ? ['every move is done; those servers drop the remaining files when they are back']
       : [],
   step: ({ inFlight }) => [
     `stopped after one version (--step): ${counted(inFlight, 'move')} in flight`,
   ],
   waves: ({ inFlight }) => [
-    `stopped after as many waves as asked: ${counted(inFlight, 'move')} in flight`,
+    `stopped after the requested number of waves: ${counted(inFlight, 'move')} in flight`,
   ],
   paused: ({ paused }) => [
-    `${counted(paused, 'move is', 'moves are')} paused; nothing else is left to do for now`,
+    `${counted(paused, 'move is', 'moves are')} paused; nothing else can be done now`,
   ],
 };
 

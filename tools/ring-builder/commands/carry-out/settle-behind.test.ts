@@ -23,7 +23,7 @@ test('as many versions as are missing are made by the commands of the hint', asy
     const error = (await settle()) as { readonly code: string; readonly hint: string };
     expect(error).toMatchObject({
       code: 'RING_OLDER',
-      hint: expect.stringContaining(`the history here is right all the same, ${missing} missing`),
+      hint: expect.stringContaining(`the history here is still the right one, ${missing} missing`),
     });
     const [, commands = ''] = error.hint.split('then settle: ');
     for (const typed of commands.split(' && ')) {

@@ -31,7 +31,7 @@ import { requireFindable } from './require-findable.ts';
 
 const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
   settled: 'settled',
-  quiet: 'has it, knew of no fork',
+  quiet: 'has it, knew no fork',
   refused: 'refused',
   unreachable: 'not reached',
 };
@@ -44,7 +44,10 @@ export const verb: Verb = {
     }),
   },
   examples: [
-    ['$0 settle cities -m "the other commit was never reviewed" --yes', 'servers drop data again'],
+    [
+      '$0 settle cities -m "the other commit was never reviewed" --yes',
+      'end the fork; servers drop files again',
+    ],
   ],
   run: async (args, context) => {
     const [ring, reason] = [args.text('ring'), args.text('message')];
@@ -58,9 +61,9 @@ export const verb: Verb = {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;
       const have = asked.filter(({ said }) => !(said instanceof Error) && said.id === id).length;
       const what = `every server of ${ring} would take ${taken}`;
-      const message = `${what}, which ${have} of ${asked.length} have now`;
+      const message = `${what}; ${have} of ${asked.length} have it now`;
       throw new CodedError('CONFIRMATION_NEEDED', message, {
-        hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
+        hint: `ring-builder servers ${ring} shows which server has which version; add --yes if this one is right`,
         details: { ring, ...head, have },
       });
     }
@@ -85,7 +88,7 @@ export const verb: Verb = {
         `${ring} version ${head.version} (${id.slice(0, 12)}): ` +
           (taken === 0
             ? `none of ${counted(servers.length, 'server')} took it`
-            : `the right one for ${taken} of ${counted(servers.length, 'server')}; ` +
+            : `accepted as the right one by ${taken} of ${counted(servers.length, 'server')}; ` +
               `${settled} had a fork to settle, ${quiet} had none`),
         ...printTable(servers, [
           { head: 'SERVER', cell: ({ address }) => address },
@@ -117,10 +120,10 @@ async function requireNoneAhead(
   const missing = counted(highest - version.ring.version, 'version is', 'versions are');
   const first = version.ring.devices.find((device) => device !== null);
   const change = `set-device ${keyspace} d${first?.id ?? 0} --meta 'one more version'`;
-  throw new CodedError('RING_OLDER', `${older.why}: none of them goes back`, {
+  throw new CodedError('RING_OLDER', `${older.why}: servers never go back to a lower version`, {
     hint:
-      `${older.text}; where the history here is right all the same, ${missing} missing: ` +
-      'stage what does not matter and commit it, with another text each time, until it has a ' +
+      `${older.text}; if the history here is still the right one, ${missing} missing: ` +
+      'stage and commit harmless changes, each time with another text, until there is a ' +
       `version ${highest} too, then settle: ` +
       asCommands([change, `commit ${keyspace} -m 'so that settle can win'`]),
     details: { ring: keyspace, version: version.ring.version, ahead },

@@ -34,10 +34,10 @@ test('the disk of a joiner', () => {
       'has 230.6 MB free and needs 290.0 MB, 59.4 MB more',
   );
   expect(hint).toMatch(
-    /^free the disk of d1, where 268.4 MB are to stay free, then ring-builder rollout cities; /,
+    /^free space on the disk of d1, where 268.4 MB must stay free, then ring-builder rollout cities; /,
   );
   expect(hint).toContain(
-    'or do without: ring-builder moves cities cancel d1 && ' +
+    'or continue without it: ring-builder moves cities cancel d1 && ' +
       "ring-builder set-weight cities d1 WEIGHT && ring-builder commit cities -m 'a disk is full'",
   );
   expect(details).toMatchObject({ disks: { 1: { neededBytes: 290_000_000 } } });
@@ -57,7 +57,7 @@ test('a joiner that holds nothing: no weight is low enough for it', () => {
 test('the disk of the device that it copies from', () => {
   const { message, hint } = stall(saying(room(230e6, 290e6), 9e9));
   expect(message).toContain('the disk of d2 (127.0.0.1:6202) has 230.0 MB free');
-  expect(hint).toMatch(/^free the disk of d2, .*, then ring-builder rollout cities$/);
+  expect(hint).toMatch(/^free space on the disk of d2, .*, then ring-builder rollout cities$/);
 });
 
 test('the disk of a device of a composite ring: its component gives it less', () => {
@@ -73,7 +73,7 @@ test('the disk of a device of a composite ring: its component gives it less', ()
     stallMs: 60_000,
   });
   expect(hint).toContain(
-    'or do without: ring-builder moves cities cancel d1 && ' +
+    'or continue without it: ring-builder moves cities cancel d1 && ' +
       'ring-builder set-weight west d1 WEIGHT && ' +
       "ring-builder commit west -m 'a disk is full' && ring-builder rollout cities && " +
       'ring-builder compose cities east west && ring-builder rollout cities',
@@ -83,16 +83,16 @@ test('the disk of a device of a composite ring: its component gives it less', ()
 test('a server that tells no bytes has no advice on disks, whatever it says', () => {
   const { message, hint } = stall(saying('9 bytes are free, 10 are needed', 9e9));
   expect(message).toContain('partition 2 failed: 9 bytes are free');
-  expect(hint).toMatch(/^see that the servers run/);
+  expect(hint).toMatch(/^check that servers run/);
 });
 
 test('another reason keeps the advice on a stall', () => {
   const { message, hint } = stall(saying('too few holders', 9e9));
   expect(message).toContain('partition 2 failed: too few holders');
-  expect(hint).toMatch(/^see that the servers run/);
+  expect(hint).toMatch(/^check that servers run/);
 });
 
 test('the device that has the records does not answer', () => {
   const said = new Map([...saying('d2 cannot be reached', 9e9)].slice(0, 1));
-  expect(stall(said).hint).toMatch(/^moves wait for complete files of d2: .* cities force all /);
+  expect(stall(said).hint).toMatch(/^moves need complete files of d2: .* cities force all /);
 });

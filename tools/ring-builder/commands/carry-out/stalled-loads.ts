@@ -96,7 +96,7 @@ function hintFor(
     ...(silent.length === 0
       ? []
       : [
-          `start ${deviceNames(silent)}, and type the command again: it goes on from there; ` +
+          `start ${deviceNames(silent)} and repeat the command: it continues where it stopped; ` +
             ifGoneForGood(changed, silent),
         ]),
     ...(full.length === 0 ? [] : [ifNoRoom(changed, full, deviceNames(full))]),
@@ -104,8 +104,8 @@ function hintFor(
   ];
   if (hints.length > 0) return hints.join('; ');
   return (
-    `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${keyspace} ` +
-    'list), or, where those that had its records are gone for good, ring-builder moves ' +
-    `${keyspace} force PARTITION --reason TEXT; then type the command again: it goes on where it was`
+    `check that servers run, or pause or cancel stuck moves (ring-builder moves ${keyspace} ` +
+    'list); if the devices with the records are gone for good, use ring-builder moves ' +
+    `${keyspace} force PARTITION --reason TEXT. Then repeat the command, which continues where it stopped`
   );
 }

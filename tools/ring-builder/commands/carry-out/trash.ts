@@ -29,16 +29,19 @@ const ITEMS_SHOWN_MAX = 50;
 const trashTimeoutMs = 20_000;
 
 export const verb: Verb = {
-  options: { to: listOption('further servers, as IP:PORT, such as one that was removed') },
+  options: { to: listOption('more servers (IP:PORT), such as one that was removed') },
   positionals: {
-    action: { choices: actions, describe: 'list, which changes nothing, restore or confirm' },
-    names: { array: true, describe: 'of dropped files, as list shows them' },
+    action: { choices: actions, describe: 'list (changes nothing), restore or confirm' },
+    names: { array: true, describe: 'names of dropped files, from list' },
   },
   examples: [
     ['$0 trash cities list', 'what was dropped, on which device, and when'],
-    ['$0 trash cities restore 1795240000000.cities.17.3f9c', 'back as a file that lacks records'],
-    ['$0 trash cities confirm', 'which drops wait for a word; with --yes they go'],
-    ['$0 trash cities confirm --to 10.0.0.9:6200', 'and those of a server that was removed'],
+    [
+      '$0 trash cities restore 1795240000000.cities.17.3f9c',
+      'bring the file back; it then receives the records it lacks',
+    ],
+    ['$0 trash cities confirm', 'show drops that need confirmation; --yes confirms them'],
+    ['$0 trash cities confirm --to 10.0.0.9:6200', 'also those of a server that was removed'],
   ],
   oldOrder: { second: 'action', isOld: (first, second) => isAction(first) && !isAction(second) },
   run: async (args, context) => {
@@ -49,8 +52,7 @@ export const verb: Verb = {
     if (action === 'list') return list(context, head.ring, targets);
     if (action === 'confirm') return confirm(context, head.ring, targets);
     const names = args.texts('names');
-    if (names.length === 0)
-      throw usage('which dropped files? names, as trash RING list shows them');
+    if (names.length === 0) throw usage('name the dropped files, as listed by trash RING list');
     const { keyspace } = head.ring;
     return restore(context, await askTrash(head.ring, targets), { keyspace, names });
   },
@@ -114,7 +116,7 @@ async function list(context: Context, ring: Ring, targets: readonly Target[]): P
     json: { ring: keyspace, count, bytes, items, away },
     lines: [
       answered === 0 && away.length > 0
-        ? `${keyspace}: no server answered, so nothing is known of dropped files`
+        ? `${keyspace}: no server answered, so dropped files are unknown`
         : `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
       ...silentLines(away, 'operator'),
       ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
@@ -177,8 +179,8 @@ async function restore(
 
 const dutyTexts: Readonly<Record<AnswerOf<typeof trashRestore>['duty'], string>> = {
   SERVE: 'it refills from its peers, then serves',
-  LOAD: 'a move brings the partition here anyway',
-  UNLOAD: 'its records are offered to the holders, then it is dropped again',
+  LOAD: 'a move is bringing the partition here anyway',
+  UNLOAD: 'its records are offered to the holders, then the file is dropped again',
 };
 
 /** Throws CONFIRMATION_NEEDED with the held drops unless --yes is set. */
@@ -203,7 +205,7 @@ async function confirm(
   if (held.length > 0 && !context.yes) {
     throw new CodedError(
       'CONFIRMATION_NEEDED',
-      `${counted(files, 'file')} of ${keyspace} would go to the trash: ${lines.join('; ')}`,
+      `${counted(files, 'file')} of ${keyspace} would be moved to the trash: ${lines.join('; ')}`,
       {
         hint: context.next(`trash ${keyspace} confirm ${further(targets)}--yes`),
         details: { ring: keyspace, held },
@@ -218,8 +220,8 @@ async function confirm(
     json: { ring: keyspace, files, servers: gone, away, changed: gone.length > refused.length },
     lines: [
       held.length === 0
-        ? `${keyspace}: no drop waits for a word${away.length > 0 ? ', as far as was heard' : ''}`
-        : `${counted(going, 'file')} may go`,
+        ? `${keyspace}: no drop needs confirmation${away.length > 0 ? ' on the servers that answered' : ''}`
+        : `${counted(going, 'file')} may be dropped`,
       ...refused.map(refusalLine),
       ...silentLines(away, 'operator'),
     ],

@@ -37,7 +37,7 @@ export async function waitForConfirms(
     progressOf: (servers) => {
       const missing = missingOf(servers);
       const why = missing.map(({ address, message }) => `${address}: ${message}`).join('; ');
-      return `version ${version.ring.version} waits for ${counted(missing.length, 'server')}: ${why}`;
+      return `version ${version.ring.version} is waiting for ${counted(missing.length, 'server')}: ${why}`;
     },
     hintOf: async (servers) =>
       adviceOn(await situationOf(context, version), plightsOf(servers))?.text ?? '',
@@ -75,7 +75,7 @@ async function refusedForGood(
   const code = missing[0]?.code ?? 'SERVERS_NOT_CONFIRMED';
   const [first] = missing;
   const why = `${first?.address ?? ''} says: ${first?.message ?? ''}`;
-  const said = `${why}; ${counted(missing.length, 'server refuses', 'servers refuse')} for good`;
+  const said = `${why}; ${counted(missing.length, 'server refuses', 'servers refuse')}`;
   return notTaken(context, version, { code, said, missing });
 }
 

@@ -59,7 +59,7 @@ export async function waitForDrains(
   const isSilent = silenceOf(context.nowMs, { leftBefore, stallMs });
   const { answer } = await waitUntil({
     ask: async () => {
-      const look = await watch.look(head, 'old holders give up');
+      const look = await watch.look(head, 'old holders drop their files');
       const held = confirmDrops ? heldByDevices(targets, look) : [];
       if (held.length > 0) await letGo(held, head.ring.keyspace);
       const left = leftOn(head, targets, look);
@@ -134,7 +134,7 @@ function spokenBy(targets: readonly Target[], { said }: Look) {
   });
 }
 
-const removedReason = 'its devices were removed, and it cannot be reached';
+const removedReason = 'its devices were removed, and it does not answer';
 
 function leftOn({ ring }: StoredVersion, targets: readonly Target[], look: Look): Drains['left'] {
   return spokenBy(targets, look).flatMap(({ address, devices, said: status }): Drains['left'] => {
@@ -147,7 +147,7 @@ function leftOn({ ring }: StoredVersion, targets: readonly Target[], look: Look)
       return [{ address, devices, partitions: 0, reason: status.message, ...code }];
     }
     if (status.version < ring.version) {
-      return [{ address, devices, partitions: 0, reason: 'has not this version yet' }];
+      return [{ address, devices, partitions: 0, reason: 'does not have this version yet' }];
     }
     const { surplus, draining, fork, freshness, held } = status;
     const reason = draining[0]?.reason ?? '';

@@ -51,7 +51,7 @@ test('the second wave of a change that is not large passes, large as it looks', 
     ['remove cities d0', 'set-weight cities d1 0.5'],
   );
   const { why, override } = await secondWave(rings);
-  expect(why).toBe('2 of 24 slots move, at most 1 may');
+  expect(why).toBe('2 of 24 slots move, at most 1 allowed');
   expect(override).toBe('a later wave of version 2: no large change with it');
 });
 

@@ -18,34 +18,37 @@ import {
 } from './read-devices.ts';
 
 export const verb: Verb = {
-  positionals: { devices: { describe: 'device and weight in turn: r1z2-10.0.0.1:6200/sdb 100' } },
+  positionals: { devices: { describe: 'pairs of device and weight: r1z2-10.0.0.1:6200/sdb 100' } },
   options: {
-    region: textOption('region, a number'),
-    zone: textOption('zone, a number'),
+    region: textOption('number of the region'),
+    zone: textOption('number of the zone'),
     ip: textOption('address of the server'),
     port: textOption('port of the server'),
     device: textOption('device name, such as sdb'),
-    weight: textOption('share of data wanted, relative to the other devices'),
+    weight: textOption('weight: share of the data, relative to the other devices'),
     meta: textOption('any text about the device'),
-    key: textOption('public key of the device, as its server prints it'),
-    'replication-address': textOption('where other servers copy and repair from: IP:PORT'),
-    'ask-key': flagOption('ask the servers, which must run, for their keys'),
-    tokens: textOption('where the device stands on the circle: .85 or .1,.6'),
-    from: textOption('file with a JSON array or CSV of devices; - is stdin'),
+    key: textOption('public key of the device, as printed by its server'),
+    'replication-address': textOption('IP:PORT from which other servers copy and repair'),
+    'ask-key': flagOption('ask the running servers for their keys'),
+    tokens: textOption('positions of the device on the circle: .85 or .1,.6'),
+    from: textOption('file with devices as a JSON array or CSV; - is stdin'),
   },
   examples: [
     ['$0 add cities r1z1-10.0.0.1:6200/sdb 100 r1z2-10.0.0.2:6200/sdb 100', 'two devices'],
-    ['$0 add cities --zone 3 --ip 10.0.0.3 --port 6200 --device sdb --weight 100', 'in flags'],
-    ['$0 add cities r1z3-10.0.0.3:6200/sdb 100 --ask-key', 'one that proves who it is'],
+    [
+      '$0 add cities --zone 3 --ip 10.0.0.3 --port 6200 --device sdb --weight 100',
+      'the same with options',
+    ],
+    ['$0 add cities r1z3-10.0.0.3:6200/sdb 100 --ask-key', 'a device that proves its identity'],
     ['$0 add cities --from devices.csv', 'region,zone,ip,port,device,weight,meta,key,replication'],
-    ['$0 add cities r1z1-10.0.0.1:6200R10.1.0.1:6300/sdb 100', 'copies go over another network'],
+    ['$0 add cities r1z1-10.0.0.1:6200R10.1.0.1:6300/sdb 100', 'copy over another network'],
   ],
   run: async (args, context) => {
     const given = await devicesOf(args);
     const devices = args.flag('ask-key') ? await withAskedKeys(given) : given;
     const tokens = args.optionalText('tokens')?.split(',').map(parsePosition);
     if (tokens !== undefined && devices.length > 1) {
-      throw usage(`--tokens are of one device, given ${devices.length}`);
+      throw usage(`--tokens applies to one device, but ${devices.length} are named`);
     }
     const ring = args.text('ring');
     const heard = context.yes ? [] : await askNewcomers(context, ring, devices);
@@ -68,7 +71,7 @@ async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
   const ways = [pairs.length > 0, given.length > 0, from !== undefined].filter(Boolean).length;
   if (ways !== 1) {
     throw usage(
-      `${counted(ways, 'way')} to name devices given, wanted one: pairs, flags, or --from FILE`,
+      `${counted(ways, 'way')} to name devices used; use one of them: pairs, options, or --from FILE`,
       `ring-builder add ${args.text('ring')} r1z2-10.0.0.1:6200/sdb 100`,
     );
   }
@@ -87,7 +90,8 @@ function withOwn(args: Arguments, devices: readonly NewDevice[]): readonly NewDe
   const given = key === undefined ? copies && '--replication-address' : '--key';
   const [device, ...more] = devices;
   if (given === undefined || device === undefined) return devices;
-  if (more.length > 0) throw usage(`${given} is of one device, given ${devices.length}`);
+  if (more.length > 0)
+    throw usage(`${given} applies to one device, but ${devices.length} are named`);
   const replication = copies === undefined ? {} : { replication: replicationOf(copies) };
   return [checkDevice({ ...device, ...(key && { key }), ...replication }, 'the device')];
 }
@@ -104,5 +108,5 @@ function deviceOfFlags(args: Arguments): NewDevice {
   };
   if (device.port === undefined) throw usage('--port is missing');
   if (device.weight === undefined) throw usage('--weight is missing');
-  return checkDevice(device, 'the device of the flags');
+  return checkDevice(device, 'the device of the options');
 }

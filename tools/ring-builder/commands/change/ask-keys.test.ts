@@ -12,6 +12,6 @@ test('--ask-key of a server that is down says what to do instead', async () => {
   ).rejects.toMatchObject({
     code: 'PEER_UNREACHABLE',
     message: expect.stringContaining(`127.0.0.1:${port} cannot be reached`),
-    hint: expect.stringMatching(/start it and type this again; .* --key/),
+    hint: expect.stringMatching(/start it and repeat this command; .* --key/),
   });
 });

@@ -21,8 +21,8 @@ export function withAskedKeys<One extends Pick<Device, 'ip' | 'port'>>(
 
 function notShown({ code, message, details }: CodedError): CodedError {
   const hint =
-    '--ask-key asks a ring-server that runs: start it and type this again; or leave --ask-key ' +
-    'out, and give with --key what the server logs as its key when it starts';
+    '--ask-key needs a running ring-server: start it and repeat this command; or omit ' +
+    '--ask-key and pass with --key the key that the server logs at its start';
   return new CodedError(code, message, { hint, details });
 }
 
@@ -36,7 +36,7 @@ export function withFingerprints(
     return key === undefined ? [] : [`${formatAddress(device)} has key ${keyIdOf(key)}`];
   });
   if (lines.length === 0) return answer;
-  const compare = 'compare with the fingerprint that each server logs when it starts';
+  const compare = 'compare the keys with the fingerprint that each server logs at its start';
   return { ...answer, lines: [...answer.lines, ...lines, compare] };
 }
 
@@ -48,8 +48,8 @@ export function requireKeys(
 ): void {
   const isKeyed = present.some((device) => device?.key !== undefined);
   if (!isKeyed || added.every(({ key }) => key !== undefined)) return;
-  throw new CodedError('USAGE', `the devices of ${ring} have keys: the new one needs one too`, {
-    hint: '--ask-key asks its server, which must run; --key names it',
+  throw new CodedError('USAGE', `the devices of ${ring} have keys: a new device needs one too`, {
+    hint: 'use --ask-key if its server is running, or pass the key with --key',
     details: { ring },
   });
 }

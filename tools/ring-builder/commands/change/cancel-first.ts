@@ -23,10 +23,10 @@ export async function cancelFirst(
   if (moves === 0) return answer;
   const [cancel] = commandsWithout(ring, removed);
   const then = asCommands([cancel, `commit ${name} -m TEXT`, `rollout ${name}`]);
-  const first = `${counted(moves, 'move is', 'moves are')} on their way there, and come first`;
+  const first = `${counted(moves, 'move is', 'moves are')} in flight there and must end first`;
   return {
     ...answer,
-    lines: [...answer.lines, `${first}: ring-builder rollout ${name} ends them, or ${then}`],
+    lines: [...answer.lines, `${first}: ring-builder rollout ${name} finishes them, or ${then}`],
     next: context.next(cancel),
   };
 }

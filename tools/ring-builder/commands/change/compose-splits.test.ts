@@ -78,7 +78,7 @@ test('what is merged and lies apart is refused, with what to do', async () => {
   for (const name of ['east', 'west']) await split(tool, name, 4);
   await expect(tool.json('compose both east west')).rejects.toMatchObject({
     code: 'COMPONENTS_UNFIT',
-    message: expect.stringMatching(/^partitions \d+ and \d+ are merged, and lie apart in both$/),
+    message: expect.stringMatching(/^partitions \d+ and \d+ are merged, but lie apart in both$/),
   });
   for (const name of ['east', 'west']) await split(tool, name, 5);
   await tool.json('compose both east west');

@@ -19,31 +19,33 @@ import { requireRoom } from '../../plan/lacking-room.ts';
 import { lastPush } from '../../versions/last-push.ts';
 
 export const verb: Verb = {
-  positionals: { components: { describe: 'rings whose replicas it has, in this order' } },
+  positionals: { components: { describe: 'rings whose replicas it gets, in this order' } },
   options: {
-    message: textOption('why, for the log', { alias: 'm' }),
-    override: textOption('why so large a change is right, where the change guard holds it up'),
+    message: textOption('message for the log', { alias: 'm' }),
+    override: textOption('reason for a large change that the change guard would stop'),
   },
   about: `Each partition has the replicas of the first ring, then those of the second, and so on.
-They have one partitioner, whole numbers of replicas, no moves in flight, and no device in common.
-Later the same rings are named in the same order, and their newest versions become the next version;
-where servers have it, in moves, which rollout carries out. Nothing else changes such a ring.`,
+All have the same partitioner, whole numbers of replicas, no moves in flight and no common device.
+Run it again with the same rings in the same order to make their newest versions the next version;
+if servers have the ring, rollout carries out its moves. No other command changes such a ring.`,
   examples: [
     ['$0 compose photos photos-east photos-west', 'two replicas in the east, one in the west'],
-    ['$0 compose photos photos-east photos-west -m "new disks"', 'again, after commits to those'],
+    ['$0 compose photos photos-east photos-west -m "new disks"', 'again, after commits to them'],
   ],
   run: async (args, context) => {
     const [ring, names] = [args.text('ring'), args.texts('components')];
     if (names.length < 2 || new Set([ring, ...names]).size <= names.length) {
       const hint = `ring-builder compose ${ring} ${ring}-east ${ring}-west`;
-      throw usage(`${ring} of ${names.join(' ')}: wanted two other rings or more`, hint);
+      throw usage(`${ring} of ${names.join(' ')}: expected at least two other rings`, hint);
     }
     const given = await prepare(context, ring, names);
     const { plan, opened, state, head } = given;
     if (head !== null && plan.moves.length === 0 && sameState(state, opened.state)) {
       return {
         json: { ring, version: head.ring.version, moved: 0, changed: false },
-        lines: [`${ring}: nothing to do; it has the newest versions of ${names.join(' and ')}`],
+        lines: [
+          `${ring}: nothing to do; it already has the newest versions of ${names.join(' and ')}`,
+        ],
         next: context.next(`show ${ring}`),
       };
     }
@@ -77,7 +79,7 @@ function madeOf(context: Context, { state, heads, slotsLater }: Prepared) {
     components,
     message: `partitions as in ${newest}; their slots are still those of ${of}`,
     lines: [
-      `partitions are split or merged as in ${newest}; a version does that alone`,
+      `partitions are split or merged as in ${newest}, in a version of its own`,
       `its slots are still those of ${of}: ${slots} with the next ${again}`,
     ],
     again,
@@ -128,7 +130,7 @@ function requireRest(moves: number, { ring }: OpenedRing): void {
   if (moves === 0) return;
   throw new CodedError(
     'MOVES_IN_FLIGHT',
-    `${ring} has ${counted(moves, 'move')} in flight, wanted none`,
+    `${ring} has ${counted(moves, 'move')} in flight, but must have none`,
     {
       hint: `ring-builder rollout ${ring}`,
       details: { ring, moves },

@@ -65,19 +65,19 @@ test('equal, drawn and listed intervals of hashes', async () => {
 });
 
 test.each([
-  ['ranges --boundaries g,n,g', 'INTERVALS_INVALID', 'starts at g, the one before at n'],
+  ['ranges --boundaries g,n,g', 'INTERVALS_INVALID', 'starts at g, the previous one at n'],
   ['ranges --boundaries g,g', 'INTERVALS_INVALID', 'so that it is empty'],
   ['ranges --boundaries g,', 'INTERVALS_INVALID', 'starts at no key'],
-  ['ranges --boundaries 50%', 'KEY_INVALID', 'no byte in hex'],
-  ['ranges --partitions 4', 'USAGE', '--partitions beside --partitioner ranges'],
-  ['ranges --tokens 0,.5', 'USAGE', '--tokens is a setting of hash-intervals'],
-  ['hash-intervals --tokens .5,.25', 'INTERVALS_INVALID', 'ends at .25, the one before at .5'],
+  ['ranges --boundaries 50%', 'KEY_INVALID', 'not a byte in hex'],
+  ['ranges --partitions 4', 'USAGE', '--partitions cannot be used with --partitioner ranges'],
+  ['ranges --tokens 0,.5', 'USAGE', '--tokens is an option for hash-intervals'],
+  ['hash-intervals --tokens .5,.25', 'INTERVALS_INVALID', 'ends at .25, the previous one at .5'],
   ['hash-intervals --tokens .5,.5', 'INTERVALS_INVALID', 'so that it is empty'],
-  ['hash-intervals --tokens 0,1', 'INTERVALS_INVALID', '"1" is no position'],
-  ['hash-intervals --tokens 0,.5 --partitions 2', 'USAGE', 'beside --tokens'],
+  ['hash-intervals --tokens 0,1', 'INTERVALS_INVALID', '"1" is not a position'],
+  ['hash-intervals --tokens 0,.5 --partitions 2', 'USAGE', 'cannot be used with --tokens'],
   ['hash-intervals', 'USAGE', 'neither of'],
   ['hash-intervals --partitions 4 --hash-key 12345678901234567', 'INTERVALS_INVALID', '17 bytes'],
-  ['md5-shift --partitions 4 --boundaries g', 'USAGE', 'a setting of ranges, not of md5-shift'],
+  ['md5-shift --partitions 4 --boundaries g', 'USAGE', 'an option for ranges, not for md5-shift'],
 ])('--partitioner %s is refused, and nothing is made', async (typed, code, message) => {
   const tool = await ringBuilderHere();
   await expect(tool.answer(`create kv --replicas 1 --partitioner ${typed}`)).rejects.toMatchObject({

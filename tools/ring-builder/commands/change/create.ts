@@ -20,28 +20,32 @@ export const verb: Verb = {
   options: {
     ...partitionerOptions,
     replicas: textOption('devices per partition, such as 3 or 2.5', { demandOption: true }),
-    placement: textOption('by weights, or by a clockwise walk over the tokens of devices', {
+    placement: textOption('by weights, or by a clockwise walk from the tokens of the devices', {
       choices: ['shares', 'tokens'],
       default: 'shares',
     }),
-    'min-part-hours': textOption('hours a partition rests after a move', { default: '0' }),
-    overload: textOption('share above its weight for dispersion: 0.1', { default: '0' }),
-    unsigned: flagOption('make no signing key: whoever reaches a server can forge rings'),
-    cluster: textOption('servers of another cluster refuse it', { default: 'default' }),
+    'min-part-hours': textOption('hours before a partition may move again', { default: '0' }),
+    overload: textOption('how far a device may exceed its share for dispersion: 0.1 is 10 %', {
+      default: '0',
+    }),
+    unsigned: flagOption('create no signing key: anyone who can reach a server can forge rings'),
+    cluster: textOption('name of the cluster; servers of other clusters refuse the ring', {
+      default: 'default',
+    }),
   },
   examples: [
-    ['$0 create cities --partition-power 8 --replicas 3', '256 partitions, as Swift counts'],
+    ['$0 create cities --partition-power 8 --replicas 3', '256 partitions, as in Swift'],
     [
       '$0 create metrics --partitioner murmur3-mod --partitions 4096 --replicas 3',
-      'any number of partitions, as M3DB counts',
+      'any number of partitions, as in M3DB',
     ],
     [
       '$0 create users --partitioner hash-intervals --partitions 64 --replicas 3 --hash-key /',
-      'all keys of a tenant (what precedes the first /) in one partition, in order',
+      'all keys of a tenant (the text before the first /) in one partition, in order',
     ],
     [
       '$0 create places --partitioner ranges --boundaries g,n,t --replicas 3',
-      'keys in the order of their bytes; without --boundaries there is one partition',
+      'keys in byte order; without --boundaries there is one partition',
     ],
   ],
   run: async (args, context) => {
@@ -95,6 +99,6 @@ function signingLines(
   { keys, isOpen }: BegunSigning,
   { keys: { folder }, next }: Context,
 ): string[] {
-  const signed = `its versions are signed by ${keys.ring.name}: keep a copy of ${folder}`;
+  const signed = `its versions are signed with the key ${keys.ring.name}: keep a copy of ${folder}`;
   return isOpen ? [signed, `no passphrase protects that key: ${next('key protect')}`] : [signed];
 }

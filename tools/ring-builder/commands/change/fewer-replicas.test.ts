@@ -19,7 +19,7 @@ test('from three to two is a step; from two to one needs a reason', async () => 
   await notePush(tool.folder);
 
   const staged = (await tool.answer('set cities --replicas 1')).lines;
-  expect(staged.join('\n')).toContain('refuses it: from 3 to 1 replicas is 64 slots');
+  expect(staged.join('\n')).toContain('will refuse this: 3 to 1 replicas changes 64 slots');
   await tool.json('set cities --replicas 2');
   const two = await tool.json<Planned>('plan cities --offline');
   expect(two).toMatchObject({ brake: null, ends: { slots: 32, single: 0, fragile: 32 } });
@@ -31,7 +31,7 @@ test('from three to two is a step; from two to one needs a reason', async () => 
   await tool.json('set cities --replicas 1');
   const one = await tool.json<Planned>('plan cities --offline');
   expect(one.ends).toEqual({ before: 2, after: 1, slots: 32, single: 32, fragile: 32 });
-  expect(one.brake?.large).toContain('replicas go from 2 to 1: 32 partitions');
+  expect(one.brake?.large).toContain('replicas change from 2 to 1: 32 partitions');
   expect(await tool.refusal('commit cities -m one')).toEqual({ exit: 5, code: 'BRAKE' });
   const done = await tool.json('commit cities -m one --override meant');
   expect(done).toMatchObject({ changed: true });

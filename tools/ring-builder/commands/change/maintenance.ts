@@ -8,19 +8,19 @@ import { stageAndAnswer } from '../../versions/stage-verb.ts';
 export const verb: Verb = {
   positionals: { devices: { describe: devicesHelp } },
   options: {
-    'no-target': flagOption('only give them nothing; they may give slots away'),
-    off: flagOption('back to normal'),
+    'no-target': flagOption('they get no new slots, but may lose some'),
+    off: flagOption('end the maintenance'),
   },
   examples: [
-    ['$0 maintenance cities d3 d4', 'they stay as they are: nothing comes, nothing goes'],
-    ['$0 maintenance cities d3 --no-target', 'it gets nothing, but may lose slots'],
+    ['$0 maintenance cities d3 d4', 'they keep their slots and get no others'],
+    ['$0 maintenance cities d3 --no-target', 'it gets no slots, but may lose some'],
     ['$0 maintenance cities d3 --off', 'it takes part again'],
   ],
   run: async (args, context) => {
     const devices = args.texts('devices');
     const [off, noTarget] = [args.flag('off'), args.flag('no-target')];
     if (devices.length === 0 || (off && noTarget)) {
-      throw usage('name devices, with --no-target, --off or neither');
+      throw usage('name devices, with --no-target, --off or neither option');
     }
     const hold = off ? null : noTarget ? 'no-target' : 'maintenance';
     return stageAndAnswer(context, args.text('ring'), (state) =>

@@ -5,10 +5,10 @@ import { stageReshape } from '../../versions/stage-reshape.ts';
 
 export const verb: Verb = {
   positionals: {
-    partition: { describe: 'its number; ring-builder table lists them in order' },
-    other: { describe: 'the one before or after it' },
+    partition: { describe: 'number of the partition; ring-builder table lists them in order' },
+    other: { describe: 'number of the partition before or after it' },
   },
-  examples: [['$0 merge users 4 5', 'one partition in the place of partitions 4 and 5']],
+  examples: [['$0 merge users 4 5', 'one partition in place of partitions 4 and 5']],
   run: async (args, context) => {
     const number = (name: 'partition' | 'other'): number =>
       parseNumber(args.text(name), name, 'partition');

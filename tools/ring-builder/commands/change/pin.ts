@@ -5,14 +5,16 @@ import { deviceIdsOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { partition: { describe: 'its number; ring-builder lookup finds that of a key' } },
+  positionals: {
+    partition: { describe: 'number of the partition; ring-builder lookup finds that of a key' },
+  },
   options: {
-    on: listOption('devices that must hold it'),
-    off: listOption('devices that must not'),
+    on: listOption('devices that must hold the partition'),
+    off: listOption('devices that must not hold it'),
   },
   examples: [
     ['$0 pin cities 17 --on d3', 'one of the replicas of partition 17 is on d3'],
-    ['$0 pin cities 17 --off d4 d5', 'none is on d4 or d5; replaces the pin before'],
+    ['$0 pin cities 17 --off d4 d5', 'none is on d4 or d5; replaces an earlier pin'],
   ],
   run: async (args, context) => {
     const partition = parseNumber(args.text('partition'), 'partition', 'partition');

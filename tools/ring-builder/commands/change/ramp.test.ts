@@ -36,19 +36,19 @@ test('no step is used up while maintenance keeps slots where they are', async ()
   const tool = await threeDevices();
   await tool.json('maintenance lv d1');
   expect(await tool.text('ramp lv d1 0 --percent 25')).toContain(
-    'no step of the ramp of d1 is taken until its maintenance is off',
+    'the ramp of d1 takes no step until its maintenance ends',
   );
   await tool.json('commit lv -m both');
   for (const verb of ['plan lv', 'commit lv -m step']) {
     const answer = await tool.answer(`${verb} --step-ramps`);
     expect(answer.json, verb).toMatchObject({ changed: false });
-    expect(answer.lines.join('\n'), verb).toMatch(/d1: .*, waits until its maintenance is off/);
+    expect(answer.lines.join('\n'), verb).toMatch(/d1: .*, waits until its maintenance ends/);
   }
   await tool.json('set-weight lv d0 90');
   const { warnings } = await tool.json<{ warnings: object[] }>('plan lv --step-ramps');
   expect(warnings).toContainEqual({
     code: 'RAMP_HELD',
-    message: 'd1 is on its way from weight 100 to 0, and waits until its maintenance is off',
+    message: 'd1 is ramping from weight 100 to 0, but waits until its maintenance ends',
   });
   await tool.json('unstage lv');
   expect(await tool.json('status lv')).toMatchObject({ ramps: [{ id: 1, phase: 'held' }] });
@@ -61,8 +61,8 @@ test('a step that was wanted of a ramp whose window is shut is told, and not tak
   const tool = await threeDevices();
   await tool.json('ramp lv d1 0 --in-hours 5');
   const shut =
-    'RAMP_SHUT: d1 is on its way from weight 100 to 0; its window, 2026-11-21 08:00 to ' +
-    '2026-12-21 08:00 UTC, is not open yet: this takes no step';
+    'RAMP_SHUT: d1 is ramping from weight 100 to 0; its window, 2026-11-21 08:00 to ' +
+    '2026-12-21 08:00 UTC, is not open yet: this commit takes no step';
   expect(await tool.text('plan lv')).not.toContain('RAMP_SHUT');
   for (const verb of ['plan lv', 'commit lv -m step']) {
     expect(await tool.text(`${verb} --step-ramps`), verb).toContain(shut);
@@ -91,7 +91,7 @@ test('another weight ends a ramp and says so; a new device takes it over', async
   expect(await tool.text('plan lv')).toContain(`warning RAMP_ENDS: ${ends}`);
   expect(await tool.text('commit lv -m lighter')).toContain(ends);
   expect(await tool.text('replace lv d1 10.0.0.9')).toContain(
-    '\nthe ramp of d1 to weight 0 goes on as that of d3\n',
+    '\nthe ramp of d1 to weight 0 continues as that of d3\n',
   );
   await tool.json('commit lv -m replaced');
   await tool.json('commit lv -m step --step-ramps');
@@ -108,7 +108,7 @@ test('a revert says which ramps end, and which it does not bring back', async ()
   await tool.json('commit lv -m others');
   const told = [
     'the ramp of d1 to weight 0 ends, and its weight is 100',
-    'd0 had a ramp to weight 50: a revert brings no ramp back',
+    'd0 had a ramp to weight 50: a revert does not restore a ramp',
   ];
   for (const command of ['revert lv 2', 'revert lv 2 -m back']) {
     const text = await tool.text(command);

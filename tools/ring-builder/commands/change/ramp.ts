@@ -13,36 +13,36 @@ const HOURS = 720;
 export const verb: Verb = {
   positionals: {
     device: { describe: devicesHelp },
-    weight: { describe: 'where it shall arrive; not with --off' },
+    weight: { describe: 'target weight; not with --off' },
   },
   options: {
-    percent: textOption(`of the way, in one version (default ${PERCENT})`),
+    percent: textOption(`percent of the way in each version (default ${PERCENT})`),
     'in-hours': textOption(
-      'the window opens so many hours from now, at a full hour (default: now)',
+      'the window opens this many hours from now, at a full hour (default: now)',
     ),
     hours: textOption(
-      `and stays open so long or a little longer, to a full hour (default ${HOURS})`,
+      `hours that the window stays open, rounded up to a full hour (default ${HOURS})`,
     ),
-    off: flagOption('the weight stays where it is now'),
+    off: flagOption('the weight stays as it is now'),
   },
-  about: `Each step is a version of its own, taken by commit --step-ramps while the window is open
-(UTC); no other commit takes one. A drain over several nights, in four steps:
+  about: `Each step is a version of its own, made by commit --step-ramps while the window is open
+(UTC); no other commit takes a step. A drain over several nights, in four steps:
   once:        ring-builder ramp cities d3 0 --percent 25
                ring-builder commit cities -m 'd3 is drained'          (nothing moves yet)
   each night:  ring-builder commit cities -m 'd3, next step' --step-ramps
                ring-builder rollout cities --window 22-6 --rate 50MB/s
-  or, in place of the nights: ring-builder rollout cities --follow --window 22-6
-               takes step after step by itself, as long as health finds nothing wrong
-  in the end:  status says that d3 is drained; then remove cities d3, commit and rollout.
-If the window closes too early, the weight stays; ramp again opens another. While maintenance keeps
+ or, instead of the nights: ring-builder rollout cities --follow --window 22-6
+               takes one step after another while health finds nothing wrong
+ at the end:  status says that d3 is drained; then remove cities d3, commit and rollout.
+If the window closes too early, the weight stays; a new ramp opens another. While maintenance keeps
 the slots of a device where they are, no step of its ramp is taken; a window does not wait.`,
   examples: [
     [
       '$0 ramp cities d3 100 --percent 20',
-      'each commit --step-ramps adds a fifth of what is missing now',
+      'each commit --step-ramps adds a fifth of the difference',
     ],
-    ['$0 ramp cities d3 0 --in-hours 8 --hours 6', 'drained step by step, tonight only'],
-    ['$0 ramp cities d3 --off', 'the weight stays where it is now'],
+    ['$0 ramp cities d3 0 --in-hours 8 --hours 6', 'drain step by step, only tonight'],
+    ['$0 ramp cities d3 --off', 'the weight stays as it is now'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -54,7 +54,7 @@ the slots of a device where they are, no step of its ramp is taken; a window doe
         const { percent, ...ramp } = asked;
         const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
         if (way === 0) {
-          throw usage(`d${id} has weight ${ramp.target} already: there is no way to go`);
+          throw usage(`d${id} has weight ${ramp.target} already: there is nothing to ramp`);
         }
         return { kind: 'ramp', id, ramp: { ...ramp, step: (way * percent) / 100 } };
       });
@@ -66,7 +66,7 @@ function stopRamps(args: Arguments, context: Context, ring: string): Promise<Ans
   const [device, weight] = [args.text('device'), args.optionalText('weight')];
   if (weight !== undefined) {
     throw usage(
-      `${device} is to go to weight ${weight}, and by --off to stay where it is: wanted one`,
+      `${device} cannot both go to weight ${weight} and stop with --off: choose one`,
       `ring-builder ramp ${ring} ${device} --off, or without --off`,
     );
   }
@@ -87,8 +87,8 @@ function rampOf(args: Arguments, context: Context, ring: string): AskedRamp {
   if (weight === undefined) {
     const device = args.text('device');
     throw usage(
-      `to which weight is ${device} to go?`,
-      `ring-builder ramp ${ring} ${device} WEIGHT, or --off, which ends a ramp`,
+      `no target weight for ${device}`,
+      `ring-builder ramp ${ring} ${device} WEIGHT, or --off to end a ramp`,
     );
   }
   const target = parseNumber(weight, 'weight', 'weight');

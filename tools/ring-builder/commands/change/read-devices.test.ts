@@ -17,7 +17,7 @@ test('CSV with a replication address, or none', () => {
   const plain = { ...device, meta: '' };
   expect(devicesOfFile(csv, 'x')).toEqual([{ ...plain, replication }, plain]);
   expect(() => devicesOfFile(csv.replace(':6300', ''), 'x')).toThrow(
-    'x, line 2: replication "10.1.0.1": wanted IP:PORT',
+    'x, line 2: replication "10.1.0.1": expected IP:PORT',
   );
 });
 
@@ -26,14 +26,14 @@ test('JSON without meta', () => {
 });
 
 test.for([
-  ['[{"region":1}]', 'x, element 1 has a wrong'],
+  ['[{"region":1}]', 'x, element 1 has an invalid'],
   ['[{]', 'x is not JSON'],
   ['[]', 'x holds no devices'],
   [head, 'x holds no devices'],
-  [`${head}\n1,2,10.0.0.1`, 'line 2 has 3 cells, wanted 7'],
-  [`${head}\n1,2,10.0.0.1,0,sdb,1,`, 'x, line 2: port 0: wanted a whole number from 1 to 65535'],
+  [`${head}\n1,2,10.0.0.1`, 'line 2 has 3 cells, expected 7'],
+  [`${head}\n1,2,10.0.0.1,0,sdb,1,`, 'x, line 2: port 0 must be a whole number from 1 to 65535'],
   ['colour\nred', 'line 1 has column "colour"'],
-  [JSON.stringify([{ ...device, colour: 'red' }]), 'x, element 1 has a wrong'],
+  [JSON.stringify([{ ...device, colour: 'red' }]), 'x, element 1 has an invalid'],
 ] as const)('%s is refused with where it stands', ([content, message]) => {
   expect(() => devicesOfFile(content, 'x')).toThrow(message);
 });
@@ -42,6 +42,6 @@ test('pairs need a weight each', () => {
   expect(devicesOfPairs(['r1z2-10.0.0.1:6200/sdb', '100'])).toEqual([{ ...device, meta: '' }]);
   expect(() => devicesOfPairs(['r1z2-10.0.0.1:6200/sdb'])).toThrow('has no weight');
   expect(() => devicesOfPairs(['r1z2-10.0.0.1:6200/sdb', '0x10'])).toThrow(
-    'wanted a number from 0',
+    'must be a number from 0',
   );
 });

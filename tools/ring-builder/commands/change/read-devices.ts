@@ -32,7 +32,7 @@ const newDeviceSchema = z.strictObject({
 export function devicesOfPairs(args: readonly string[]): NewDevice[] {
   if (args.length % 2 === 1) {
     throw usage(
-      `${counted(args.length, 'word')}, wanted pairs of device and weight: ${args.at(-1)} has no weight`,
+      `${counted(args.length, 'word')}, expected pairs of device and weight: ${args.at(-1)} has no weight`,
       'ring-builder add RING r1z2-10.0.0.1:6200/sdb 100',
     );
   }
@@ -60,14 +60,14 @@ export function devicesOfFile(content: string, name: string): NewDevice[] {
 export function replicationOf(written: string, what = '--replication-address'): Address {
   if (isWholeAddress(written)) return splitAddress(written.toLowerCase());
   const given = JSON.stringify(shortened(written, typedCharactersMax));
-  throw usage(`${what} ${given}: wanted IP:PORT, such as 10.1.0.1:6300 or [fd00::1]:6300`);
+  throw usage(`${what} ${given}: expected IP:PORT, such as 10.1.0.1:6300 or [fd00::1]:6300`);
 }
 
 /** Throws DEVICE_INVALID with the place in the input and the wrong field. */
 export function checkDevice(value: unknown, where: string): NewDevice {
   const parsed = newDeviceSchema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw invalid(where, `has a wrong ${firstComplaint(parsed.error)}`);
+  throw invalid(where, `has an invalid ${firstComplaint(parsed.error)}`);
 }
 
 interface Row {
@@ -86,7 +86,7 @@ function rowsOfCsv(content: string, name: string): Row[] {
   const heads = cellsOf(lines[0] ?? '');
   const unknown = heads.find((head) => !columns.some((column) => column === head));
   if (unknown !== undefined) {
-    const wanted = `wanted names out of ${columns.join(', ')}`;
+    const wanted = `expected names out of ${columns.join(', ')}`;
     throw invalid(`${name}, line 1`, `has column ${JSON.stringify(unknown)}, ${wanted}`);
   }
   return lines.flatMap((line, at): Row[] => {
@@ -94,7 +94,7 @@ function rowsOfCsv(content: string, name: string): Row[] {
     const where = `${name}, line ${at + 1}`;
     const cells = cellsOf(line);
     if (cells.length !== heads.length) {
-      throw invalid(where, `has ${counted(cells.length, 'cell')}, wanted ${heads.length}`);
+      throw invalid(where, `has ${counted(cells.length, 'cell')}, expected ${heads.length}`);
     }
     const members = heads.flatMap((head, column): [string, string | number | Address][] => {
       const cell = cells[column] ?? '';

@@ -9,7 +9,7 @@ export const verb: Verb = {
   positionals: { devices: { describe: devicesHelp } },
   examples: [
     ['$0 remove cities d3', 'by device id'],
-    ['$0 remove cities 10.0.0.1:6200/sdb', 'by address; set-weight 0 drains more gently'],
+    ['$0 remove cities 10.0.0.1:6200/sdb', 'by address; set-weight 0 drains a device more gently'],
     ['$0 remove cities r1z2,weight=0', 'all drained devices of a zone'],
   ],
   run: async (args, context) => {

@@ -26,7 +26,7 @@ test('a whole server is replaced: the table is the same but for names', async ()
   const tool = await threeServers();
   const before = await tool.json<Table>('table cities');
   expect(await tool.text('replace cities @10.0.0.2 10.0.0.9')).toContain(
-    'add d6 r1z2-10.0.0.9:6201/sd1 weight 1 in the place of d2 ',
+    'add d6 r1z2-10.0.0.9:6201/sd1 weight 1 in place of d2 ',
   );
   await tool.json(['commit', 'cities', '-m', 'a new machine']);
   const after = await tool.json<Table>('table cities');

@@ -19,20 +19,20 @@ type Heir = NewDevice & { readonly replaces: number };
 
 export const verb: Verb = {
   positionals: {
-    old: { describe: `${devicesHelp}; all of one server` },
-    new: { describe: 'what differs: 10.0.0.9, 10.0.0.9:6200/sdc, /sdc, r1z3-10.0.0.9' },
+    old: { describe: `${devicesHelp}; all on one server` },
+    new: { describe: 'what is different: 10.0.0.9, 10.0.0.9:6200/sdc, /sdc, r1z3-10.0.0.9' },
   },
   options: {
-    key: textOption('public key of the new device, as its server prints it'),
-    'ask-key': flagOption('ask the new servers, which must run, for their keys'),
+    key: textOption('public key of the new device, as printed by its server'),
+    'ask-key': flagOption('ask the new servers, which must be running, for their keys'),
   },
-  about: `What NEW does not say is as the old device had it: weight and its ramp, zone, port, name,
-meta, pins; at another server not the replication address: set-device --replication-address.
-Nothing else moves where the old servers stay as they were, or leave whole. Where a server gives up
-one of several devices to another address, replicas may be spread better with a few moves more, and
-plan shows them. An empty disk at the same address needs no command: its server fills it again.`,
+  about: `What NEW does not mention stays as it was: weight and its ramp, zone, port, name,
+meta, pins; but not the replication address at another server: use set-device.
+Nothing else moves if old servers keep all other devices or leave as a whole. If a server loses
+one of several devices to another address, a few more moves may spread replicas better;
+plan shows them. An empty disk at the same address needs no command: its server refills it.`,
   examples: [
-    ['$0 replace cities d3 /sdc', 'another disk of the same server takes what d3 has'],
+    ['$0 replace cities d3 /sdc', 'another disk of the same server takes over from d3'],
     ['$0 replace cities @10.0.0.3 10.0.0.9', 'a whole server, device by device'],
   ],
   run: async (args, context) => {
@@ -62,7 +62,7 @@ function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Hei
   const place = placeOf(args.text('new'));
   const key = args.optionalText('key');
   const servers = new Set(olds.map(({ ip }) => ip)).size;
-  if (servers > 1) throw usage(`${args.text('old')} means ${servers} servers, wanted one`);
+  if (servers > 1) throw usage(`${args.text('old')} matches ${servers} servers, expected one`);
   const single = ['port', 'device'].find((name) => name in place) ?? (key && 'key');
   if (olds.length > 1 && single !== undefined) {
     throw usage(
@@ -107,8 +107,12 @@ function lowerIpv6(ip: string): string {
 
 function noPlace(written: string): CodedError {
   const given = shortened(written, typedCharactersMax);
-  return new CodedError('DEVICE_INVALID', `${JSON.stringify(given)} is no place of a new device`, {
-    hint: 'write IP, IP:PORT/DEVICE or /DEVICE, perhaps with r1z2- before it',
-    details: { given },
-  });
+  return new CodedError(
+    'DEVICE_INVALID',
+    `${JSON.stringify(given)} is not a place for a new device`,
+    {
+      hint: 'write IP, IP:PORT/DEVICE or /DEVICE, optionally with r1z2- before it',
+      details: { given },
+    },
+  );
 }

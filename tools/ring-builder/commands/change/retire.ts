@@ -5,22 +5,25 @@ import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
   options: {
-    before: textOption('ranges that end here or earlier go; one that has later keys stays whole', {
-      demandOption: true,
-    }),
+    before: textOption(
+      'drop ranges that end at this key or earlier; a range with later keys stays complete',
+      {
+        demandOption: true,
+      },
+    ),
   },
   examples: [
-    ['$0 retire events --before 2026-06', 'what lies before June goes, range by range'],
-    ['$0 commit events --override "kept for a year"', 'given up are records: this needs a reason'],
+    ['$0 retire events --before 2026-06', 'drop the ranges before June'],
+    ['$0 commit events --override "kept for a year"', 'records are dropped, so a reason is needed'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
     const before = keyText(keyOfText(args.text('before')));
     const answer = await stageAndAnswer(context, ring, () => [{ kind: 'retire', before }]);
     const trash =
-      'files of retired partitions lie in the trash for a week after the rollout: ' +
-      'sqlite3 reads them, and no command restores them';
-    const first = `to keep them: ${context.next(`archive-data ${ring} …`)} before the commit`;
+      'files of retired partitions stay in the trash for a week after the rollout: ' +
+      'sqlite3 can read them, but no command restores them';
+    const first = `to keep them, run ${context.next(`archive-data ${ring} …`)} before the commit`;
     return { ...answer, lines: [...answer.lines, trash, first] };
   },
 };

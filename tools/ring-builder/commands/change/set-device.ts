@@ -16,22 +16,25 @@ export const verb: Verb = {
     device: { describe: `${devicesHelp}; all with --ask-key` },
   },
   options: {
-    region: textOption('region, a number'),
-    zone: textOption('zone, a number'),
+    region: textOption('number of the region'),
+    zone: textOption('number of the zone'),
     ip: textOption('address of the server'),
     port: textOption('port of the server'),
     name: textOption('device name, such as sdb'),
     meta: textOption('any text about the device'),
-    key: textOption('public key, as its server prints it; none takes it away'),
+    key: textOption('public key, as printed by its server; none removes it'),
     'replication-address': textOption(
-      'where other servers copy and repair from: IP:PORT; none takes it away',
+      'IP:PORT from which other servers copy and repair; none removes it',
     ),
-    'ask-key': flagOption('ask the server, which must run, for its key'),
+    'ask-key': flagOption('ask the running server for its key'),
   },
   examples: [
-    ['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine got another address'],
-    ['$0 set-device cities d3 --replication-address 10.1.0.9:6300', 'copies over another network'],
-    ['$0 set-device cities all --ask-key', 'from the next version on, devices prove who they are'],
+    ['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine has a new address'],
+    ['$0 set-device cities d3 --replication-address 10.1.0.9:6300', 'copy over another network'],
+    [
+      '$0 set-device cities all --ask-key',
+      'from the next version on, devices prove their identity',
+    ],
   ],
   run: async (args, context) => {
     const fields = fieldsOf(args);
@@ -58,7 +61,7 @@ export const verb: Verb = {
 /** Throws USAGE with other fields: --ask-key may apply to all devices, those fields only to one. */
 async function setAskedKeys(args: Arguments, fields: Fields, context: Context): Promise<Answer> {
   const [ring, reference] = [args.text('ring'), args.text('device')];
-  if (Object.keys(fields).length > 0) throw usage('--ask-key stands alone');
+  if (Object.keys(fields).length > 0) throw usage('--ask-key takes no other options with it');
   const state = stagedState(await openRing(context.rings, ring));
   const ids = new Set(reference === 'all' ? [] : deviceIdsOf(state, [reference]));
   const meant = state.devices.filter(

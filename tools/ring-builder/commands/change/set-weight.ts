@@ -8,17 +8,17 @@ import { deviceIdsOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { pairs: { describe: 'device and weight in turn: d3 150' } },
+  positionals: { pairs: { describe: 'pairs of device and weight: d3 150' } },
   examples: [
     ['$0 set-weight cities d3 150', 'by device id'],
-    ['$0 set-weight cities 10.0.0.1:6200/sdb 0 d4 50', 'two devices; weight 0 drains'],
+    ['$0 set-weight cities 10.0.0.1:6200/sdb 0 d4 50', 'two devices; weight 0 drains a device'],
     ['$0 set-weight cities @10.0.0.1 0', 'all devices of a server'],
   ],
   run: async (args, context) => {
     const pairs = args.texts('pairs');
     if (pairs.length % 2 === 1) {
       throw usage(
-        `${counted(pairs.length, 'word')}, wanted pairs of device and weight: ${pairs.at(-1)} has no weight`,
+        `${counted(pairs.length, 'word')}, expected pairs of device and weight: ${pairs.at(-1)} has no weight`,
         `ring-builder set-weight ${args.text('ring')} d3 150`,
       );
     }

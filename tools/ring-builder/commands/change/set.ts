@@ -13,34 +13,36 @@ import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
   options: {
-    replicas: textOption('replicas of each partition; 2.5: of every second one three'),
-    'min-part-hours': textOption('hours a partition rests after a move; 0: none'),
-    'zones-min': textOption('distinct zones of every partition, at least; 0: no rule'),
+    replicas: textOption(
+      'replicas of each partition; 2.5: three for every second partition, two for the others',
+    ),
+    'min-part-hours': textOption('hours before a partition may move again; 0: no limit'),
+    'zones-min': textOption('least number of zones of every partition; 0: no rule'),
     'pretend-min-part-hours-passed': flagOption(
-      'versions up to the head count as old enough to move again',
+      'treat all versions up to the head as old enough to move again',
     ),
     'partition-power': textOption(
-      'partitions = 2 to this power: all are split, or merged, while the ring is in use',
+      'split or merge all partitions, to 2 to this power, while the ring is in use',
     ),
     balance: textOption(
-      'bytes: plans even out bytes too, by sizes measured now (role metrics); counts: no more',
+      'bytes: also even out bytes, by sizes measured now (role metrics); counts: stop that',
       {
         choices: ['bytes', 'counts'],
       },
     ),
-    'swap-budget': textOption('with --balance bytes: moves that a version may spend on it', {
+    'swap-budget': textOption('with --balance bytes: most extra moves in a version', {
       default: '0',
     }),
-    overload: textOption('share above its weight for dispersion: 0.1 is 10 %'),
+    overload: textOption('how far a device may exceed its share for dispersion: 0.1 is 10 %'),
   },
   examples: [
     ['$0 set cities --replicas 2.5', 'half of the partitions get a third replica'],
-    ['$0 set cities --partition-power 9', 'every partition in two, where there were 2^8'],
+    ['$0 set cities --partition-power 9', 'split every partition in two, from 2^8 to 2^9'],
     [
       '$0 set cities --balance bytes',
-      'among the tables with the fewest moves, an even one by bytes',
+      'of the tables with the fewest moves, choose an even one by bytes',
     ],
-    ['$0 set cities --overload 0.1', 'devices may take 10 % more than their weight'],
+    ['$0 set cities --overload 0.1', 'devices may hold 10 % more than their share'],
   ],
   run: async (args, context) => {
     const replicas = args.optionalNumber('replicas');
@@ -62,14 +64,14 @@ export const verb: Verb = {
       throw usage('nothing to set', `ring-builder set ${ring} --overload 0.1`);
     const settings: Extract<Change, { kind: 'set' }>['settings'] = Object.fromEntries(named);
     if (partitionPower !== undefined) {
-      if (named.length > 1) throw usage('--partition-power comes alone');
+      if (named.length > 1) throw usage('--partition-power must be the only option');
       const again = `set ${ring} --partition-power ${partitionPower}`;
       return stageReshape(context, ring, { change: { kind: 'set', settings }, again });
     }
     const answer = await stageAndAnswer(context, ring, () => [{ kind: 'set', settings }]);
     const tooFar = replicas === undefined ? null : await replicasTooFar(context, ring, replicas);
     if (tooFar === null) return answer;
-    const lines = [...answer.lines, `a commit refuses it: ${tooFar.message}`, tooFar.hint];
+    const lines = [...answer.lines, `a commit will refuse this: ${tooFar.message}`, tooFar.hint];
     return { ...answer, lines };
   },
 };
@@ -79,7 +81,7 @@ async function askedSizes(args: Arguments, context: Context) {
   const balance = args.optionalText('balance');
   const swapBudget = args.optionalNumber('swap-budget') ?? 0;
   if (balance === 'bytes') return measureSizes(context, args.text('ring'), swapBudget);
-  if (swapBudget > 0) throw usage('--swap-budget is for --balance bytes, which measures sizes');
+  if (swapBudget > 0) throw usage('--swap-budget needs --balance bytes, which measures sizes');
   return balance === 'counts' ? null : undefined;
 }
 

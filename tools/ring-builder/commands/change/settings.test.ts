@@ -55,7 +55,7 @@ test('a pin moves a partition, unpin lets it go; both are in the log', async () 
   for (const command of ['status cities', 'show cities']) {
     expect(await tool.json(command), command).toMatchObject({ pins });
     expect((await tool.run(command)).stdout, command).toContain(
-      'pinned: partition 7; ring-builder unpin cities 7 frees one',
+      'pinned: partition 7; ring-builder unpin cities 7 removes one',
     );
   }
   await tool.json('unpin cities 7');
@@ -76,7 +76,7 @@ test('what is so already is not staged, and what contradicts itself is refused',
   ]) {
     expect(await tool.json(command), command).toMatchObject({ changed: false, changes: 0 });
     expect((await tool.run(command)).stdout, command).toMatch(
-      /^nothing changes: cities is as asked already\n\nNext: ring-builder status cities/,
+      /^nothing to change: cities is already like that\n\nNext: ring-builder status cities/,
     );
   }
   const both = await tool.run('ramp cities d0 200 --off --json');
@@ -98,7 +98,7 @@ test('a device in maintenance keeps what it has; with --no-target it may only lo
   expect(slotsOf(await tableOf(tool), 0)).toBe(held);
   await tool.json('maintenance cities d0 --no-target');
   await tool.json('set-weight cities d0 4');
-  await commit(tool, 'it gets nothing');
+  await commit(tool, 'it gets no slots');
   expect(slotsOf(await tableOf(tool), 0)).toBeLessThanOrEqual(held);
   await tool.json('maintenance cities d0 --off');
   await commit(tool, 'd0 takes part');
@@ -190,7 +190,7 @@ test('sizes are measured, so somebody must answer; counts need nobody', async ()
   const { exit, stderr } = await tool.run('set cities --balance bytes');
   expect({ exit, stderr }).toMatchObject({ exit: 4 });
   expect(stderr).toContain('127.0.0.1:1');
-  expect(stderr).toMatch(/^hint: ring-builder servers .*cities says why$/m);
+  expect(stderr).toMatch(/^hint: ring-builder servers .*cities shows why$/m);
   for (const wrong of ['--swap-budget 3', '--balance counts --swap-budget 3', '--balance size']) {
     expect((await tool.run(`set cities ${wrong}`)).exit, wrong).toBe(2);
   }

@@ -49,7 +49,9 @@ test('replicas of a ring that was split are counted by its partitions', async ()
   await tool.json('set cities --partition-power 4');
   await tool.json('commit cities -m split');
   const { lines } = await tool.answer('set cities --replicas 4');
-  expect(lines.join('\n')).toContain('from 2 to 4 replicas is 32 slots, one version can go to 3');
+  expect(lines.join('\n')).toContain(
+    '2 to 4 replicas changes 32 slots, one version can change to at most 3',
+  );
 });
 
 test('what is staged beside a split waits for a later commit, and everybody says so', async () => {
@@ -130,7 +132,7 @@ test('what is retired is at risk, and so is what a split leaves of it', async ()
   const givenUp = { partitions: [0, 1], bytes: null };
   expect(await tool.json('plan cities')).toMatchObject({ givenUp });
   expect(await tool.text('plan cities')).toContain(
-    'at risk: 2 partitions are given up, of a size that nobody told',
+    'at risk: 2 partitions are dropped, of unknown size',
   );
   expect(await tool.refusal('commit cities -m old --if risk=0')).toMatchObject({
     code: 'PLAN_OVER_LIMIT',
@@ -172,7 +174,7 @@ test('why tells the slots of a partition that a split made, without a device bef
   await tool.json('commit cities -m merge');
   await expect(tool.text('why cities 3')).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining('being made of 1, 2'),
+    message: expect.stringContaining('being filled from 1, 2'),
   });
   await advance(rings, initializeMoves);
   await advance(rings, finalizeMoves, receiptsOf);

@@ -9,22 +9,24 @@ import { listOption, textOption, type Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { partition: { describe: 'its number; ring-builder lookup finds that of a key' } },
+  positionals: {
+    partition: { describe: 'number of the partition; ring-builder lookup finds that of a key' },
+  },
   options: {
-    at: listOption('keys with which the later parts begin; of hashes: places such as .25'),
-    parts: textOption(`so many equal parts, 2 to ${splitPartsMax}: of hashes only`),
+    at: listOption('first keys of the later parts; for hashes, positions such as .25'),
+    parts: textOption(`number of equal parts, 2 to ${splitPartsMax}; only for hashes`),
   },
   examples: [
     ['$0 split users 3', 'two halves of the hashes of partition 3'],
-    ['$0 split events 0 --at 2026-06 2026-07', 'three ranges of keys in the place of one'],
+    ['$0 split events 0 --at 2026-06 2026-07', 'three ranges of keys in place of one'],
   ],
   run: async (args, context) => {
     const partition = parseNumber(args.text('partition'), 'partition', 'partition');
     const at = args.texts('at');
     const parts = args.optionalNumber('parts');
-    if (at.length > 0 && parts !== undefined) throw usage('take --at or --parts, not both');
+    if (at.length > 0 && parts !== undefined) throw usage('use --at or --parts, not both');
     if (at.length >= splitPartsMax) {
-      throw usage(`${at.length + 1} parts, ${splitPartsMax} is the most at once`);
+      throw usage(`${at.length + 1} parts, at most ${splitPartsMax} are allowed at once`);
     }
     return stageAndAnswer(context, args.text('ring'), (state) => {
       const partitioner = requireIntervals(state);

@@ -71,7 +71,7 @@ test.each([
   await tool.json(typed);
   const { staged } = await tool.json<{ staged: unknown[] }>('status kv');
   expect(await tool.json(typed)).toMatchObject({ staged: [], changed: false });
-  expect(await tool.text(typed)).toMatch(/^nothing changes: kv is as asked already$/m);
+  expect(await tool.text(typed)).toMatch(/^nothing to change: kv is already like that$/m);
   expect(await tool.json('status kv')).toMatchObject({ staged });
 });
 
@@ -85,7 +85,7 @@ test('of changes that undo each other plan and commit say so, and what forgets t
   await tool.json(['set-device', 'kv', 'd0', '--meta', '']);
   for (const verb of ['plan kv', 'commit kv -m nothing']) {
     const told = await tool.text(verb);
-    expect(told, verb).toMatch(/^2 staged changes: together they change nothing$/m);
+    expect(told, verb).toMatch(/^2 staged changes that change nothing together$/m);
     expect(told, verb).toMatch(/^Next: ring-builder unstage kv$/m);
   }
   await tool.json('unstage kv');

@@ -15,7 +15,7 @@ import { textOption } from '../../cli/verb.ts';
 const kinds = ['md5-shift', 'murmur3-mod', 'hash-intervals', 'ranges'] as const;
 
 export const partitionerOptions = {
-  'partition-power': textOption('partitions = 2 to this power (not of ranges)'),
+  'partition-power': textOption('number of partitions, as a power of 2 (not for ranges)'),
   partitions: textOption('number of partitions; a power of two with md5-shift'),
   partitioner: textOption('which function maps a key to its partition', {
     choices: kinds,
@@ -27,13 +27,13 @@ export const partitionerOptions = {
     choices: intervalHashes,
   }),
   'hash-key': textOption(
-    `hash only what precedes this text; ${braceTag}, typed so: what is in braces (hash-intervals)`,
+    `hash only the text before this one; ${braceTag}, literally: the text in braces (hash-intervals)`,
   ),
   tokens: textOption(
-    'where intervals end: 0,.25,.5 or random:SEED (hash-intervals); default: equally',
+    'ends of intervals: 0,.25,.5 or random:SEED (hash-intervals); default: equal intervals',
   ),
   boundaries: textOption(
-    'where ranges begin but the first: g,n,t; a comma in a key is %2C (ranges)',
+    'starts of all ranges but the first: g,n,t; write a comma in a key as %2C (ranges)',
   ),
 } as const;
 
@@ -52,7 +52,7 @@ export function typedPartitioner(args: Arguments): Partitioner {
   const kind = args.text('partitioner');
   for (const [name, of] of Object.entries(owners)) {
     if (!args.has(name) || of.includes(kind)) continue;
-    throw usage(`--${name} is a setting of ${of.join(' and ')}, not of ${kind}`);
+    throw usage(`--${name} is an option for ${of.join(' and ')}, not for ${kind}`);
   }
   if (kind === 'ranges') return typedRanges(args);
   if (kind === 'hash-intervals') return typedIntervals(args);
@@ -62,7 +62,7 @@ export function typedPartitioner(args: Arguments): Partitioner {
   if (!Number.isInteger(power)) {
     throw usage(
       `--partitions ${count} is not a power of two, which md5-shift needs`,
-      'add --partitioner murmur3-mod, or give --partition-power',
+      'add --partitioner murmur3-mod, or use --partition-power',
     );
   }
   const [prefix, suffix] = [args.optionalText('hash-prefix'), args.optionalText('hash-suffix')];
@@ -75,7 +75,7 @@ function typedCount(args: Arguments): number {
   if (power !== undefined && partitions === undefined) return 2 ** power;
   if (partitions !== undefined && power === undefined) return partitions;
   const found = power === undefined ? 'neither' : 'both';
-  throw usage(`${found} of --partition-power and --partitions given, wanted one`);
+  throw usage(`${found} of --partition-power and --partitions given, expected one`);
 }
 
 function typedIntervals(args: Arguments): HashIntervalsPartitioner {
@@ -101,7 +101,7 @@ function typedIntervals(args: Arguments): HashIntervalsPartitioner {
 
 /** A new ring of ranges has one partition unless boundaries are typed. */
 function typedRanges(args: Arguments): RangesPartitioner {
-  refuseCount(args, '--partitioner ranges', 'has as many as --boundaries make');
+  refuseCount(args, '--partitioner ranges', 'has as many partitions as --boundaries defines');
   const boundaries = args.optionalText('boundaries');
   const starts =
     boundaries === undefined ? [] : boundaries.split(',').map((key) => keyText(keyOfText(key)));
@@ -110,7 +110,7 @@ function typedRanges(args: Arguments): RangesPartitioner {
 
 function refuseCount(args: Arguments, option: string, why: string): void {
   const name = ['partition-power', 'partitions'].find((one) => args.has(one));
-  if (name !== undefined) throw usage(`--${name} beside ${option}, which ${why}`);
+  if (name !== undefined) throw usage(`--${name} cannot be used with ${option}, which ${why}`);
 }
 
 function hex(value = ''): string {

@@ -4,10 +4,10 @@ import type { Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { partition: { describe: 'its number, or all' } },
+  positionals: { partition: { describe: 'number of the partition, or all' } },
   examples: [
-    ['$0 unpin cities 17', 'forgets what is pinned of partition 17'],
-    ['$0 unpin cities all', 'forgets all pins'],
+    ['$0 unpin cities 17', 'remove the pin of partition 17'],
+    ['$0 unpin cities all', 'remove all pins'],
   ],
   run: async (args, context) => {
     const word = args.text('partition');

@@ -5,10 +5,10 @@ import type { Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { numbers: { array: true, describe: 'as status lists them; default: all' } },
+  positionals: { numbers: { array: true, describe: 'numbers as listed by status; default: all' } },
   examples: [
-    ['$0 unstage cities', 'as if nothing had been staged since the last commit'],
-    ['$0 unstage cities 2', 'only the second command; later ones stay, if they fit without it'],
+    ['$0 unstage cities', 'discard everything staged since the last commit'],
+    ['$0 unstage cities 2', 'discard the second command; later ones stay if they fit without it'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -24,7 +24,7 @@ export const verb: Verb = {
       lines:
         dropped.length === 0
           ? ['nothing is staged']
-          : dropped.map(({ command }) => `forgotten: ${command}`),
+          : dropped.map(({ command }) => `discarded: ${command}`),
       next: context.next(`status ${ring}`),
     };
   },

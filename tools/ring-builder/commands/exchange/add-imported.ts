@@ -18,7 +18,7 @@ export async function addImported(
   const { ring, state, warnings } = imported;
   const { ring: name } = state;
   if (ring !== null) {
-    const hint = `${source.file} was read whole, but its ring is not one that may be used here`;
+    const hint = `${source.file} was read completely, but its ring cannot be used here`;
     requireSound(ring, hint, { file: source.file });
   }
   const trust = await trustOf(context);
@@ -59,7 +59,7 @@ export async function addImported(
       head === null
         ? `imported ${name} from a ${source.kind}: ${counted(devices, 'device')}, nothing placed yet`
         : `imported ${name} from a ${source.kind} as version 1 (${head.id.slice(0, 12)}): ` +
-          `${counted(slots, 'slot')} on ${counted(devices, 'device')}, every one where it was`,
+          `${counted(slots, 'slot')} on ${counted(devices, 'device')}, each where it was`,
       !(head === null || trust === null || signing !== null) && unsignedLine(context, state, trust),
     ],
     next: context.next(`${head === null ? 'plan' : 'show'} ${name}`),
@@ -70,10 +70,10 @@ export async function addImported(
 function unsignedLine(context: Context, { ring, cluster }: BuilderState, { root }: Trust): string {
   if (root.cluster !== cluster) {
     return (
-      `not signed: it is of cluster '${cluster}', the keys of this folder are of ` +
+      `not signed: it is of cluster '${cluster}', the keys of this folder are of cluster ` +
       `'${root.cluster}'; import it into another folder (--rings DIR), or again with the right --cluster`
     );
   }
   const commit = context.next(`commit ${ring} -m "signed from here on"`);
-  return `not signed: no ring key is here, and it cannot be pushed; with a ring key, ${commit}`;
+  return `not signed, because no ring key is here; it cannot be pushed. With a ring key, run ${commit}`;
 }

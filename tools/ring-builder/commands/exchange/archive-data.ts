@@ -28,13 +28,13 @@ import { ringKey } from '../../versions/signing.ts';
 export const verb: Verb = {
   options: {
     to: textOption('a new folder for the archive', { demandOption: true }),
-    partition: textOption('this partition alone (default: all)'),
+    partition: textOption('only this partition (default: all)'),
   },
   about:
-    'Every record that was acknowledged before it began is in it, read at quorum; of what is ' +
-    'written meanwhile some may be. Servers go on as usual, also with moves, splits and merges. ' +
-    'The file has a manifest with its SHA-256, signed as the rings are. Deletions are not in it. ' +
-    'Typed again after an interruption it goes on where it was.',
+    'The archive has every record that was acknowledged before it began, read at quorum, ' +
+    'and some of those written meanwhile. Servers keep serving, also during moves and splits. ' +
+    'A signed manifest has the SHA-256 of the file. Deletions are not in the archive. ' +
+    'Repeat the command after an interruption: it continues where it stopped.',
   examples: [
     ['$0 archive-data cities --to /backup/cities-monday', 'all records'],
     ['$0 archive-data cities --partition 17 --to /backup/cities-17', 'those of one partition'],
@@ -50,7 +50,8 @@ export const verb: Verb = {
     await using client = await connectRing(stored);
     await makeDirectory(folder);
     const left = await readProgress(folder, { ring: name, partition });
-    if (left !== null) context.tell(`${folder}: goes on behind ${counted(left.records, 'record')}`);
+    if (left !== null)
+      context.tell(`${folder}: continues after ${counted(left.records, 'record')}`);
     const begun = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
     await using file = await RecordFileWriter.begin(folder, left);
     const scan = client.scan({
@@ -108,8 +109,8 @@ async function writeAll(
 function cutShort(error: unknown, ring: string): unknown {
   if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return error;
   const { code, message, details } = error;
-  return new CodedError(code, `the archive is not whole: ${message}`, {
-    hint: `ring-builder servers ${ring} says which are down; the same command goes on from here`,
+  return new CodedError(code, `the archive is incomplete: ${message}`, {
+    hint: `ring-builder servers ${ring} shows which servers are down; repeating this command continues from here`,
     details,
     cause: error,
   });
@@ -125,8 +126,8 @@ function requirePartition(ring: Ring, partition: number): void {
 }
 
 function isThere(folder: string): CodedError {
-  return new CodedError('USAGE', `${folder} is an archive already`, {
-    hint: 'name a new folder: an archive is never written over',
+  return new CodedError('USAGE', `${folder} is already an archive`, {
+    hint: 'name a new folder: an archive is never overwritten',
     details: { folder },
   });
 }

@@ -24,25 +24,31 @@ import { askedVersion, versionPositional } from '../../versions/version-referenc
 
 export const verb: Verb = {
   positionals: {
-    file: { describe: 'where to write it: object.ring.gz, or object.builder' },
+    file: { describe: 'file to write: object.ring.gz, or object.builder' },
     ...versionPositional,
   },
   options: {
-    format: textOption('of a ring file: 1 for every Swift (default), 2 for those that know it', {
+    format: textOption('format of a ring file: 1 for every Swift (default), 2 for newer ones', {
       choices: ['1', '2'],
     }),
-    builder: flagOption('for swift-ring-builder instead, as for any FILE that ends in .builder'),
+    builder: flagOption(
+      'write a builder file for swift-ring-builder, as for any FILE that ends in .builder',
+    ),
   },
   examples: [
     ['$0 export-swift objects object.ring.gz', 'the head, for the servers of Swift'],
-    ['$0 export-swift objects object.builder', 'to go on with swift-ring-builder'],
+    ['$0 export-swift objects object.builder', 'to continue with swift-ring-builder'],
   ],
   run: async (args, context) => {
     const [name, file] = [args.text('ring'), args.text('file')];
-    if (file === '-') throw usage('stdout is for the answer: name a file, such as object.ring.gz');
+    if (file === '-')
+      throw usage(
+        'cannot write to stdout, which is for the answer: name a file, such as object.ring.gz',
+      );
     const builder = args.flag('builder') || file.endsWith('.builder');
     const format = args.optionalText('format');
-    if (builder && format !== undefined) throw usage('--format is of ring files, not of builders');
+    if (builder && format !== undefined)
+      throw usage('--format applies to ring files, not to builder files');
     const entries = await readLog(context.rings, name);
     const unplaced = builder && !entries.some(makesVersion) && !args.has('version');
     if (unplaced) return exportUnplaced(context, name, file);
@@ -88,10 +94,10 @@ async function exportUnplaced(context: Context, name: string, file: string): Pro
       ...{ bytes: bytes.length, changed },
     },
     lines: [
-      `${changed ? 'wrote' : 'already there:'} ${file}: ${name}, nothing of it placed yet, as ` +
+      `${changed ? 'wrote' : 'already there:'} ${file}: ${name}, not placed yet, as ` +
         `Swift's builder, version ${swiftVersion} there, ${counted(bytes.length, 'byte')}`,
       waiting > 0 &&
-        `not in it: ${counted(waiting, 'staged change, until it is', 'staged changes, until they are')} committed`,
+        `not in it: ${counted(waiting, 'staged change until it is', 'staged changes until they are')} committed`,
     ],
     next: context.next(`plan ${name}`),
   };
@@ -102,7 +108,7 @@ function builderBytes({ ring, state }: StoredVersion, entries: readonly LogEntry
     throw new CodedError(
       'RING_NOT_CONVERTIBLE',
       `version ${ring.version} of ${ring.keyspace} does not carry its builder`,
-      { hint: 'a FILE that ends in .ring.gz is the ring alone' },
+      { hint: 'a FILE that ends in .ring.gz contains only the ring' },
     );
   }
   const made = entries.filter(makesVersion);
@@ -127,7 +133,7 @@ async function write(
     if (equal) return false;
   }
   if (builder && found !== null && !context.yes) {
-    throw new CodedError('CONFIRMATION_NEEDED', `${file} is there already, with other content`, {
+    throw new CodedError('CONFIRMATION_NEEDED', `${file} already exists with other content`, {
       hint: 'name another file, or add --yes to replace it',
       details: { file },
     });
@@ -160,5 +166,5 @@ function saltLine(which: 'prefix' | 'suffix', hex: string): string[] {
     Buffer.from(text).equals(bytes) && printable(text) === text && text.trim() === text;
   const name = `    swift_hash_path_${which}`;
   if (hex === '') return [];
-  return [isText ? `${name} = ${text}` : `${name} = the bytes ${hex} (hex), which are no text`];
+  return [isText ? `${name} = ${text}` : `${name} = the bytes ${hex} (hex), which are not text`];
 }

@@ -13,15 +13,17 @@ import { addImported } from './add-imported.ts';
 const saltOptions: NonNullable<Verb['options']> = {
   'hash-prefix': textOption('swift_hash_path_prefix of swift.conf'),
   'hash-suffix': textOption('swift_hash_path_suffix of swift.conf'),
-  'hash-prefix-hex': textOption('the same as bytes in hex, where they are no text'),
-  'hash-suffix-hex': textOption('the same as bytes in hex, where they are no text'),
+  'hash-prefix-hex': textOption('the same as bytes in hex, if they are not text'),
+  'hash-suffix-hex': textOption('the same as bytes in hex, if they are not text'),
 };
 
 export const verb: Verb = {
   positionals: { file: { describe: 'object.ring.gz or object.builder; - is stdin' } },
   options: {
     ...saltOptions,
-    cluster: textOption('servers of another cluster refuse it', { default: 'default' }),
+    cluster: textOption('name of the cluster; servers of other clusters refuse the ring', {
+      default: 'default',
+    }),
   },
   examples: [
     ['$0 import-swift objects object.builder --hash-suffix changeme', 'with settings and history'],
@@ -69,5 +71,5 @@ function saltOf(args: Arguments, which: 'prefix' | 'suffix'): string {
   if (text !== undefined && hex !== undefined) throw usage(`--${asText} and --${asHex} given`);
   if (hex === undefined) return Buffer.from(text ?? '', 'utf8').toString('hex');
   if (/^([0-9a-f]{2})*$/.test(hex)) return hex;
-  throw usage(`--${asHex} ${JSON.stringify(hex)} is no even number of hex digits`);
+  throw usage(`--${asHex} ${JSON.stringify(hex)} is not an even number of hex digits`);
 }

@@ -18,7 +18,7 @@ export const verb: Verb = {
   options: {
     'from-json': textOption(form, { demandOption: true }),
     cluster: textOption(
-      'servers of another cluster refuse it; else that of the file, or "default"',
+      'name of the cluster; servers of other clusters refuse the ring (default: that of the file, or "default")',
     ),
   },
   examples: [
@@ -26,7 +26,7 @@ export const verb: Verb = {
       '$0 import --from-json ring.json cities',
       'partitioner, devices and table[replica][partition]',
     ],
-    ['$0 table cities --json | $0 import --from-json - copy', 'what table prints is such a file'],
+    ['$0 table cities --json | $0 import --from-json - copy', 'table prints such a file'],
   ],
   run: async (args, context) => {
     const file = args.text('from-json');

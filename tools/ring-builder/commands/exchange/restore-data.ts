@@ -16,15 +16,18 @@ import { trustOf } from '../../versions/signing.ts';
 type Restored = 'written' | 'kept' | 'expired';
 
 export const verb: Verb = {
-  options: { from: textOption('folder of archive-data', { demandOption: true }) },
+  options: { from: textOption('folder written by archive-data', { demandOption: true }) },
   about:
-    'A key gets the record of the archive if it has none, or one that was written before that. ' +
-    'So what is newer stays, keys that were deleted since come back, and typing it again after ' +
-    'an interruption goes on where it was. The file is compared with its manifest first, and ' +
-    'where rings are signed, one that none of their keys signed is restored with --yes only.',
+    'A key gets the record of the archive if it has none, or an older one. ' +
+    'Newer records stay, keys deleted since then reappear, and after an interruption you can ' +
+    'repeat the command. The file is first compared with its manifest. If rings are signed, ' +
+    'an archive that none of their keys signed needs --yes.',
   examples: [
-    ['$0 restore-data cities --from /backup/cities-monday', 'what is gone since, or older'],
-    ['$0 restore-data towns --from /backup/cities-monday', 'all of it, into another ring'],
+    [
+      '$0 restore-data cities --from /backup/cities-monday',
+      'restore records that are missing or older',
+    ],
+    ['$0 restore-data towns --from /backup/cities-monday', 'restore all records into another ring'],
   ],
   run: async (args, context) => {
     const [name, folder] = [args.text('ring'), resolve(args.text('from'))];
@@ -44,8 +47,8 @@ export const verb: Verb = {
     return {
       json: { ring: name, folder, records: archive.records, ...counts, changed: written > 0 },
       lines: [
-        `${name}: ${counted(written, 'record')} written, ${kept} kept as they are newer or the same`,
-        expired > 0 && `${counted(expired, 'record')} expired since`,
+        `${name}: ${counted(written, 'record')} written, ${kept} kept because they are newer or the same`,
+        expired > 0 && `${counted(expired, 'record')} expired since then`,
       ],
       next: context.next(`health ${name}`),
     };
@@ -59,13 +62,13 @@ async function requireSigned(
 ): Promise<void> {
   const trust = await trustOf(context);
   if (trust === null || manifestSigners(archive, trust.keys.ring).size > 0) return;
-  const message = `${folder} is signed by none of the ring keys in ${context.rings}`;
+  const message = `${folder} is not signed by any of the ring keys in ${context.rings}`;
   if (context.yes) {
     context.tell(message);
     return;
   }
   throw new CodedError('CONFIRMATION_NEEDED', message, {
-    hint: 'whoever could write there may have changed it; add --yes when you know that it is yours',
+    hint: 'anyone with write access there may have changed it; add --yes if you trust it',
     details: { folder, ring: archive.ring },
   });
 }

@@ -95,7 +95,7 @@ test(
     await tool.json(`import-swift ${fixtures}/f02_holes_v1.builder objects --hash-suffix changeme`);
     await tool.json('add objects r1z8-10.0.8.9:6200/sdz 100000 r1z9-10.0.9.9:6200/sdz 100000');
     const again = 'commit again when Swift has replicated this version';
-    expect(await tool.text('plan objects')).toContain(`helps: ${again}`);
+    expect(await tool.text('plan objects')).toContain(`remedy: ${again}`);
     const ends = 'ring-builder export-swift objects objects.ring.gz';
     expect((await tool.answer('commit objects -m two')).next).toBe(ends);
     const status = await tool.answer('status objects');
@@ -120,7 +120,7 @@ test.each([
     '--hash-prefix é --hash-suffix-hex 00ff',
     [
       '    swift_hash_path_prefix = é',
-      '    swift_hash_path_suffix = the bytes 00ff (hex), which are no text',
+      '    swift_hash_path_suffix = the bytes 00ff (hex), which are not text',
     ],
   ],
   ['', []],

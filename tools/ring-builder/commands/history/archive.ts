@@ -10,11 +10,13 @@ import { keepOption, pruneAndAnswer } from './prune.ts';
 export const verb: Verb = {
   options: {
     keep: keepOption,
-    to: textOption('folder that gets them, in a folder of the name of the ring', {
+    to: textOption('destination, in which a folder with the name of the ring is used', {
       demandOption: true,
     }),
   },
-  examples: [['$0 archive cities --keep 50 --to /backup/rings', 'all but the newest 50 versions']],
+  examples: [
+    ['$0 archive cities --keep 50 --to /backup/rings', 'archive all but the newest 50 versions'],
+  ],
   run: async (args, context) => {
     const to = resolve(args.text('to'));
     await requireElsewhere(to, context.rings, args.text('ring'));
@@ -29,11 +31,11 @@ export const verb: Verb = {
 async function requireElsewhere(to: string, rings: string, ring: string): Promise<void> {
   const inside = relative(await realPath(resolve(rings)), await realPath(to));
   if (inside === '') {
-    throw usage(`--to ${to} is the folder of rings itself`, 'name a folder outside of it');
+    throw usage(`--to ${to} is the folder of rings itself`, 'name a folder outside it');
   }
   // No ring name begins with a dot.
   if (!inside.startsWith('.')) {
-    throw usage(`--to ${to} is inside the folder of rings`, 'name a folder outside of it');
+    throw usage(`--to ${to} is inside the folder of rings`, 'name a folder outside it');
   }
   if (!(await exists(ringFolder(to, ring).builder))) return;
   throw usage(`--to ${to} is a folder of rings with a ring ${ring}`, 'name another folder');

@@ -31,7 +31,7 @@ export async function followStore(
   const given = args.optionalText('ring-stores');
   const stores = given === undefined ? [] : given.split(',');
   if (url === undefined && given !== undefined) {
-    throw usage('--ring-stores is given together with --store');
+    throw usage('--ring-stores needs --store');
   }
   const found = await readStoreFile(context.rings);
   const isOpened = Object.keys(access).length > 0;
@@ -51,6 +51,6 @@ export async function followStore(
   const failure = await orCoded(catchUp({ rings: context.rings, ring }, authorOf(context)));
   if (!(failure instanceof CodedError) || left.has(failure.code)) return;
   const { code, message, hint } = failure;
-  context.tell(`warning ${code}: ${message}; this is of the copy in ${context.rings}`);
+  context.tell(`warning ${code}: ${message}; this answer is from the copy in ${context.rings}`);
   if (hint !== '') context.tell(`hint: ${hint}`);
 }

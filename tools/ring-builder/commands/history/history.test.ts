@@ -156,7 +156,7 @@ test.concurrent(
     expect(JSON.parse(gone.stderr)).toMatchObject({ code: 'RING_VERSION_PRUNED' });
     expect(await first.json('verify cities')).toMatchObject({ ok: true, versions: 3, pruned: 2 });
     const { stdout } = await first.run('verify cities');
-    expect(stdout).toContain('2 pruned versions: the log alone tells of them\n');
+    expect(stdout).toContain('2 pruned versions: only the log describes them\n');
     expect(stdout).toMatch(/^1 version, .* are sound$/m);
     const newest = join(first.folder, 'rings', 'cities', 'versions', '0000003.ring');
     const whole = await readFile(newest);
@@ -169,7 +169,7 @@ test.concurrent(
     });
     const found = await first.run('verify cities');
     expect(found.stdout).toContain(
-      'ring-builder restore cities --from IP:PORT --replace takes what',
+      'ring-builder restore cities --from IP:PORT --replace takes over what',
     );
     await writeFile(newest, whole);
     const log = join(first.folder, 'rings', 'cities', 'log.jsonl');

@@ -11,13 +11,13 @@ import { readStat, type VersionStat } from './version-stat.ts';
 
 export const verb: Verb = {
   options: {
-    limit: textOption('at most so many entries', { alias: 'n' }),
-    commands: flagOption('with the commands that were staged'),
-    stat: flagOption('with devices and slots of each version'),
-    author: textOption('only entries of this person: alice, or alice@db1'),
+    limit: textOption('most entries to show', { alias: 'n' }),
+    commands: flagOption('also show the commands that were staged'),
+    stat: flagOption('also show devices and slots of each version'),
+    author: textOption('only entries of this author: alice, or alice@db1'),
     device: textOption('only versions that changed this device or moved its slots: d3'),
-    since: textOption('not before: 2026-11-21, 2026-11-21T08:00 (UTC), 36h, 7d'),
-    until: textOption('not after, in the same forms'),
+    since: textOption('only entries from then on: 2026-11-21, 2026-11-21T08:00 (UTC), 36h, 7d'),
+    until: textOption('only entries up to then, in the same forms'),
   },
   examples: [
     ['$0 log cities -n 10', 'the last ten entries'],
@@ -54,7 +54,8 @@ export const verb: Verb = {
     const lines = entries.flatMap((entry) =>
       printEntry(entry, { commands: args.flag('commands') }),
     );
-    const none = all.length === 0 ? `ring ${ring} has no committed version yet` : 'no entry fits';
+    const none =
+      all.length === 0 ? `ring ${ring} has no committed version yet` : 'no entry matches';
     return {
       json: { ring, entries },
       lines: lines.length === 0 ? [none] : lines,
@@ -73,7 +74,7 @@ function deviceOption(typed: string | undefined): number | null {
   if (typed === undefined) return null;
   const id = /^d?(\d{1,9})$/.exec(typed)?.[1];
   // An id always names the same device; an address may have belonged to another one.
-  if (id === undefined) throw usage(`--device ${typed} is no device id`, 'write it as d3');
+  if (id === undefined) throw usage(`--device ${typed} is not a device id`, 'write it as d3');
   return Number(id);
 }
 

@@ -7,18 +7,18 @@ import { printBytes } from '../../cli/print-bytes.ts';
 import { type Answer, type Context, textOption, type Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
-export const keepOption = textOption('how many of the newest versions stay', {
+export const keepOption = textOption('number of newest versions to keep', {
   demandOption: true,
 });
 
 export const verb: Verb = {
   options: { keep: keepOption },
-  examples: [['$0 prune cities --keep 50 --yes', 'deletes all but the newest 50 versions']],
+  examples: [['$0 prune cities --keep 50 --yes', 'delete all but the newest 50 versions']],
   run: async (args, context) => {
     if (context.yes) return pruneAndAnswer(args, context, null);
     const ring = args.text('ring');
-    throw new CodedError('CONFIRMATION_NEEDED', `prune deletes versions of ${ring} for good`, {
-      hint: `ring-builder archive ${ring} --keep N --to DIR keeps them; or add --yes`,
+    throw new CodedError('CONFIRMATION_NEEDED', `prune permanently deletes versions of ${ring}`, {
+      hint: `ring-builder archive ${ring} --keep N --to DIR moves them instead; or add --yes`,
       details: { ring },
     });
   },
@@ -41,8 +41,8 @@ export async function pruneAndAnswer(
     json: { ring, versions, bytes, archive, keep, changed: versions.length > 0 },
     lines:
       versions.length === 0
-        ? [`${ring}: no version file is older than the newest ${keep}`]
-        : [`${ring}: ${range} (${printBytes(bytes)}) ${done}; the log still tells of them`],
+        ? [`${ring}: no version files besides the newest ${keep}`]
+        : [`${ring}: ${range} (${printBytes(bytes)}) ${done}; the log keeps their entries`],
     next: context.next(`verify ${ring}`),
   };
 }

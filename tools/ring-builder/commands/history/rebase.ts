@@ -5,11 +5,11 @@ import { authorOf } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
   options: {
-    onto: textOption('rings folder of the other operator, whose newer versions are fetched first'),
+    onto: textOption('rings folder of the other operator; first fetch its newer versions'),
     drop: flagOption('leave out commands that no longer fit'),
   },
   examples: [
-    ['$0 rebase cities', 'after git brought a newer log and versions into this folder'],
+    ['$0 rebase cities', 'after git pulled a newer log and versions into this folder'],
     ['$0 rebase cities --onto ../theirs/rings', 'with the history of another folder'],
   ],
   run: async (args, context) => {
@@ -24,7 +24,7 @@ export const verb: Verb = {
       lines: [
         changed
           ? `${ring}: from version ${from?.version ?? 'none'} onto version ${onto?.version}`
-          : `${ring}: the staged changes are on the head already, version ${onto?.version ?? 'none'}`,
+          : `${ring}: the staged changes are already based on the head, version ${onto?.version ?? 'none'}`,
         fetched.length > 0 &&
           `fetched version${fetched.length === 1 ? '' : 's'} ${fetched.join(', ')}`,
         ...kept.map(({ command }) => `staged again: ${command}`),

@@ -56,7 +56,7 @@ test('an older state of the same history is not given up unasked', async () => {
   expect(error).toMatchObject({
     code: 'CONFIRMATION_NEEDED',
     message: expect.stringMatching(
-      /version 2, which version 4 follows.* without version 3, and with a log/,
+      /would get only version 4, without version 3, and with a new log/,
     ),
     hint: expect.stringMatching(/^git pull .*rebase cities --onto FOLDER .*rings\/\.replaced$/),
   });

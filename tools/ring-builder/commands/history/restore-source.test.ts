@@ -26,8 +26,8 @@ test('--ca of no file, or of one without a certificate, is no silent server', as
     (await tool.run(`restore cities --from 127.0.0.1:1 --ca ${ca}`)).stderr;
   const absent = await errorOf('/nosuch');
   expect(absent).toContain('--ca /nosuch cannot be read');
-  expect(absent).not.toContain('does a ring-server listen there');
-  expect(await errorOf(empty)).toContain(`--ca ${empty} has no certificate in it`);
+  expect(absent).not.toContain('check that a ring-server listens there');
+  expect(await errorOf(empty)).toContain(`--ca ${empty} contains no certificate`);
 });
 
 test('a signed ring that nobody vouched for: the next command names the root', async () => {
@@ -41,12 +41,12 @@ test('a signed ring that nobody vouched for: the next command names the root', a
   const file = join(rings, 'cities', 'versions', '0000001.ring');
   const anew = `--from ${file} --rings ${join(tool.folder, 'anew')}`;
   const { stdout } = await tool.run(`restore cities ${anew}`);
-  expect(stdout).toContain('NOT CHECKED by whom it is');
+  expect(stdout).toContain('signatures NOT CHECKED');
   expect(stdout).toMatch(/^Next: ring-builder restore cities .* --replace --trust TRUST.JSON/m);
   const checked = await tool.run(
     `restore cities ${anew} --replace --trust ${join(rings, 'trust.json')}`,
   );
-  expect(checked.stdout).toContain('signed by ada, as the root demands');
+  expect(checked.stdout).toContain('signed by ada, as the root requires');
 });
 
 test('another folder without a version of the ring has nothing to restore', async () => {
@@ -60,5 +60,5 @@ test('another folder without a version of the ring has nothing to restore', asyn
   const { exit, stderr } = await tool.run(`restore cities --from ${theirs} --replace`);
   expect({ exit, stderr }).toMatchObject({ exit: 2 });
   expect(stderr).toContain(`RING_EMPTY: ring cities of ${theirs} has no committed version`);
-  expect(stderr).toContain('hint: --from names another folder of rings');
+  expect(stderr).toContain('hint: use --from with another folder of rings');
 });

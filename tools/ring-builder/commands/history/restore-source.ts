@@ -45,7 +45,7 @@ export async function restoreSource(
   const address = serverOf(from);
   const known = await knownTrust(context.rings, pin);
   if (address === null) {
-    if (known === null && pin !== undefined) throw noDocument(pin, 'a file holds none');
+    if (known === null && pin !== undefined) throw noDocument(pin, 'a file has none');
     if (await isFolder(from)) return { kind: 'folder', from, trust: known };
     await requirePath(from, name ?? 'RING');
     return {
@@ -61,7 +61,7 @@ export async function restoreSource(
     return { kind: 'file', bytes: await fetchRing(server, name), trust };
   });
   return fetched.catch((error: unknown) => {
-    throw withHint(error, 'does a ring-server listen there? Any server of the ring has it');
+    throw withHint(error, 'check that a ring-server listens there; any server of the ring has it');
   });
 }
 
@@ -69,8 +69,8 @@ export async function restoreSource(
 async function requirePath(from: string, name: string): Promise<void> {
   if (from === '-' || (await exists(from))) return;
   throw usage(
-    `--from ${from}: there is no such file or folder, and a server has a port`,
-    `ring-builder restore ${name} --from 10.0.0.1:6200, or a file, or another folder of rings`,
+    `--from ${from}: no such file or folder; a server needs a port`,
+    `ring-builder restore ${name} --from 10.0.0.1:6200, or from a file or another folder of rings`,
   );
 }
 
@@ -101,7 +101,7 @@ async function knownTrust(rings: string, pin: string | undefined): Promise<Rings
     if (own === null) return openTrustFile(given, null);
     // The same file as before: after a restore of several rings, the first one copied it here.
     if (Buffer.compare(own.bytes, given) === 0) return own;
-    throw usage(`another ${rings}/trust.json is there: --trust may be a root id only`);
+    throw usage(`${rings}/trust.json already exists and differs: --trust can only be a root id`);
   }
   return own === null ? null : openTrustFile(own.bytes, pin);
 }
@@ -109,14 +109,14 @@ async function knownTrust(rings: string, pin: string | undefined): Promise<Rings
 async function trustFromServer(server: Caller, pin: string): Promise<RingsTrust> {
   const { roots } = await server.call(trustFetch, {}, peerCallTimeoutMs);
   const document = roots.find((bytes) => parseTrustFile(bytes).map(rootIdOf).includes(pin));
-  if (document === undefined) throw noDocument(pin, `the server holds ${roots.length} others`);
+  if (document === undefined) throw noDocument(pin, `the server has ${roots.length} others`);
   return openTrustFile(document, pin);
 }
 
 function noDocument(pin: string, found: string): CodedError {
-  const message = `no trust document with root ${pin.slice(0, 12)} is here; ${found}`;
+  const message = `there is no trust document with root ${pin.slice(0, 12)} here; ${found}`;
   return new CodedError('TRUST_UNKNOWN', message, {
-    hint: '--trust PATH names a copy of trust.json, from another operator or a server',
+    hint: 'use --trust PATH with a copy of trust.json from another operator or a server',
     details: { root: pin },
   });
 }

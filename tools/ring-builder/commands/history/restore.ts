@@ -20,24 +20,30 @@ import { authorOf } from '../../versions/stage-verb.ts';
 import { type RestoreSource, restoreSource, serverOf } from './restore-source.ts';
 
 export const verb: Verb = {
-  positionals: { ring: { describe: 'its name; checked for a file, needed for all else' } },
+  positionals: { ring: { describe: 'name of the ring; optional for a file' } },
   options: {
     from: textOption(
       'a .ring file, a server as IP:PORT, another folder of rings, or store (--store)',
       { demandOption: true },
     ),
-    replace: flagOption('in the place of the ring that is here, which is kept in RINGS/.replaced'),
-    trust: textOption('trust.json, or the id of a root: the ring must be signed by its keys'),
+    replace: flagOption('replace the ring that is here, which is kept in RINGS/.replaced'),
+    trust: textOption('trust.json or the id of a root, whose keys must have signed the ring'),
   },
-  about: `--replace is the way out for the folder whose history lost: after a fork that was settled
-for the other one, or when git or a store brought another history. What it replaces stays a folder
-of rings of its own, which log and show read with --rings; stage again what is still wanted.`,
+  about: `--replace is for a folder whose history lost: after a fork that was settled for the
+other one, or if git or a store has another history. The replaced ring is kept as a folder
+of rings, which log and show can read with --rings; stage again the changes you still need.`,
   examples: [
-    ['$0 restore cities --from backup/0000007.ring', 'builder and version as that file has them'],
-    ['$0 restore cities --from 10.0.0.1:6200', 'from a server that has the ring active'],
-    ['$0 restore cities --from 10.0.0.1:6200 --trust ID', 'and trust.json, when all was lost'],
-    ['$0 restore cities --from 10.0.0.1:6200 --replace', 'what the servers have counts, not this'],
-    ['$0 restore cities --from ../theirs/rings --replace', 'their history, with its log'],
+    ['$0 restore cities --from backup/0000007.ring', 'the builder and the version of that file'],
+    ['$0 restore cities --from 10.0.0.1:6200', 'from a server where the ring is active'],
+    [
+      '$0 restore cities --from 10.0.0.1:6200 --trust ID',
+      'also trust.json, if everything was lost',
+    ],
+    [
+      '$0 restore cities --from 10.0.0.1:6200 --replace',
+      'replace the ring here by that of the servers',
+    ],
+    ['$0 restore cities --from ../theirs/rings --replace', 'use their history, with its log'],
   ],
   run: async (args, context) => {
     const name = args.optionalText('ring');
@@ -60,7 +66,7 @@ of rings of its own, which log and show read with --rings; stage again what is s
       command: context.command,
     });
     const { version } = restored.ring;
-    const begins = `the log begins here: no ring file tells what came before version ${version}`;
+    const begins = `the log begins here: a ring file has no history before version ${version}`;
     return restoredAnswer(context, restored, {
       from,
       lines: [authenticity(restored, source.trust !== null), begins],
@@ -108,10 +114,7 @@ async function takeHistory(
   const { head } = await openRing(context.rings, ring);
   return {
     json: { ring, version: head?.version, id: head?.id, from, kept, changed: !isHere },
-    lines: [
-      `${ring} is at version ${head?.version}, as the store has it`,
-      ...keptLines(ring, kept),
-    ],
+    lines: [`${ring} is at version ${head?.version}, as in the store`, ...keptLines(ring, kept)],
     next: context.next(`status ${ring}`),
   };
 }
@@ -142,10 +145,10 @@ function restoredAnswer(
   return {
     json: { ring: keyspace, version, id, inFlight, signers, from, kept, changed: true },
     lines: [
-      `restored ${keyspace} at version ${version} (${id.slice(0, 12)}), builder included`,
+      `restored ${keyspace} at version ${version} (${id.slice(0, 12)}), with its builder`,
       ...lines,
       ...keptLines(keyspace, kept),
-      inFlight > 0 && `${counted(inFlight, 'move is', 'moves are')} in flight: rollout goes on`,
+      inFlight > 0 && `${counted(inFlight, 'move is', 'moves are')} in flight: rollout continues`,
     ],
     next: context.next(first),
   };
@@ -162,17 +165,17 @@ function keptLines(ring: string, kept: string | null): string[] {
   if (kept === null) return [];
   const there = `--rings ${quoteWord(kept)}`;
   return [
-    `the ring that was here, with its log and what was staged, is kept: ${kept}`,
-    `what it did, to be staged again where it is still wanted: ring-builder log ${ring} ${there}`,
+    `the ring that was here is kept, with its log and staged changes: ${kept}`,
+    `to see its changes, and stage again those you still need: ring-builder log ${ring} ${there}`,
   ];
 }
 
 function authenticity({ signed, signers }: Restored, isChecked: boolean): string {
-  if (isChecked) return `signed by ${signers.join(', ')}, as the root demands`;
+  if (isChecked) return `signed by ${signers.join(', ')}, as the root requires`;
   return signed
-    ? 'NOT CHECKED by whom it is: no trust.json is here. --trust names the root of the cluster: ' +
-        'a copy of trust.json, or from a server the id of the root'
-    : 'UNSIGNED: who can write the file, or answers for the server, can have made it up';
+    ? 'signatures NOT CHECKED: no trust.json is here. Name the root of the cluster with --trust: ' +
+        'a copy of trust.json or, with a server, the id of the root'
+    : 'UNSIGNED: anyone who can write the file, or answer for the server, can have forged it';
 }
 
 /**
@@ -215,13 +218,13 @@ function wouldLoseLog({ rings }: Context, { opened, head, given }: Older): Coded
   const lacking = version - 1 > head.version ? `without ${skipped}, and ` : '';
   return new CodedError(
     'CONFIRMATION_NEEDED',
-    `the ring here is an older state of the same history: version ${head.version}, which version ` +
-      `${version} follows. It would get that alone, ${lacking}with a log that begins anew`,
+    `the ring here is at version ${head.version} of the same history, and would get only version ` +
+      `${version}, ${lacking}with a new log`,
     {
       hint:
-        'git pull brings all versions with their log, as does ring-builder rebase ' +
-        `${keyspace} --onto FOLDER from another folder of rings; where none has them, add --yes: ` +
-        `what is here, its versions and its log of ${entries}, is kept in ${rings}/.replaced`,
+        'git pull brings all versions and their log, and so does ring-builder rebase ' +
+        `${keyspace} --onto FOLDER from another folder of rings; if nobody has them, add --yes: ` +
+        `the versions and the log of ${entries} here are kept in ${rings}/.replaced`,
       details: { ring: keyspace, version: head.version, id: head.id, given: version },
     },
   );

@@ -41,14 +41,14 @@ import { notNotedFindings } from '../../versions/waves-left.ts';
 export const verb: Verb = {
   positionals: { version: { describe: 'the version to go back to: 7, @~1 or the start of an id' } },
   options: {
-    message: textOption('why, for the log; without it the plan is shown and nothing is done', {
+    message: textOption('message for the log; without it, show the plan and change nothing', {
       alias: 'm',
     }),
     ...reviewedPlanOptions,
   },
   examples: [
-    ['$0 revert cities 7', 'what it would do; changes nothing'],
-    ['$0 revert cities 7 -m "zone 3 was wrong" --plan 3f9c2a7be01d', 'does it'],
+    ['$0 revert cities 7', 'show what it would do; changes nothing'],
+    ['$0 revert cities 7 -m "zone 3 was wrong" --plan 3f9c2a7be01d', 'do it'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -77,7 +77,7 @@ function requireNothingStaged(ring: string, staged: readonly Staged[]): void {
   if (commands.length === 0) return;
   throw new CodedError(
     'STAGED_MOVED',
-    `${counted(commands.length, 'staged command waits', 'staged commands wait')}: a revert has none`,
+    `${counted(commands.length, 'staged command')} must be committed or discarded before a revert`,
     {
       hint: `ring-builder commit ${ring} -m TEXT, or ring-builder unstage ${ring}, then revert`,
       details: { ring, staged: commands },
@@ -95,10 +95,10 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
   return {
     json: { ...reviewed.json, to: old.ring.version, cancels: inFlight, changed: true },
     lines: [
-      `${ring}: ${isReached(plan) ? 'back' : 'as near as can be'} to the placement of version ` +
-        `${old.ring.version}; nothing is done yet`,
+      `${ring}: ${isReached(plan) ? 'back' : 'as close as possible'} to the placement of version ` +
+        `${old.ring.version}; nothing was changed yet`,
       inFlight > 0 && `first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`,
-      'files that were not given up yet need no copy',
+      'files that were not dropped yet need no copy',
       ...reviewed.lines([]),
     ],
     next: context.next(reviewed.next(`revert ${ring} ${old.ring.version}`)),
@@ -120,8 +120,8 @@ function nothingToDo(context: Context, { opened, head, old, plan }: PreparedReve
         ]
       : [
           inFlight > 0
-            ? `${onTheWay}, as near to version ${version} as can be`
-            : `${ring}: nothing to do; it cannot come nearer to version ${version}`,
+            ? `${onTheWay}, as close to version ${version} as possible`
+            : `${ring}: nothing to do; it cannot come closer to version ${version}`,
           ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
         ],
     next: context.next(`${inFlight > 0 ? 'rollout' : 'status'} ${ring}`),

@@ -7,10 +7,12 @@ import type { Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { folders: { describe: 'all ring stores from now on; none: only show them' } },
+  positionals: {
+    folders: { describe: 'all ring stores from now on; without any: only show them' },
+  },
   examples: [
-    ['$0 stores cities', 'which ring stores have the head, which are behind or away'],
-    ['$0 stores cities /srv/a /srv/b /srv/d', 'd joins for c; it has caught up before it does'],
+    ['$0 stores cities', 'which ring stores have the head, which are behind or unreachable'],
+    ['$0 stores cities /srv/a /srv/b /srv/d', 'd replaces c, after it has caught up'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');

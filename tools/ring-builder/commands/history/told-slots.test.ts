@@ -36,7 +36,7 @@ test('log --stat counts slots that were added or given up', async () => {
     { slotsAdded: 16, devicesAdded: 4 },
   ]);
   const said = await tool.text('log cities --stat');
-  expect(said).toMatch(/\n +8 slots given up[^]*\n +8 slots added[^]*\+4 devices, 16 slots added/);
+  expect(said).toMatch(/\n +8 slots dropped[^]*\n +8 slots added[^]*\+4 devices, 16 slots added/);
 });
 
 test('a commit that has nothing to do says which moves wait', async () => {

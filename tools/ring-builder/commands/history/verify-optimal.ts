@@ -70,9 +70,13 @@ export async function verifyOptimal(
 /** With tokens there is nothing to prove: a plan is the difference between two walks. */
 function requireShares({ ring, placement }: BuilderState): void {
   if (placement === undefined) return;
-  throw new CodedError('PLACED_BY_TOKENS', `ring ${ring} is placed by tokens: no shares to prove`, {
-    hint: `ring-builder verify ${ring}; why ${ring} PARTITION names the walk`,
-  });
+  throw new CodedError(
+    'PLACED_BY_TOKENS',
+    `ring ${ring} is placed by tokens: there are no shares to prove`,
+    {
+      hint: `ring-builder verify ${ring}; why ${ring} PARTITION explains the walk`,
+    },
+  );
 }
 
 /**
@@ -82,10 +86,10 @@ function requireShares({ ring, placement }: BuilderState): void {
 function requireNothingReshaped(before: Ring, after: Ring): void {
   if (samePartitioner(before.partitioner, after.partitioner)) return;
   const { keyspace, version } = after;
-  const what = `version ${version} of ${keyspace} splits or merges partitions where they lie`;
-  const message = `${what}: it places nothing`;
+  const what = `version ${version} of ${keyspace} splits or merges partitions in place`;
+  const message = `${what}: it has no placement to prove`;
   throw new CodedError('RESHAPE_UNFIT', message, {
-    hint: `ring-builder plan ${keyspace} shows what balance moves now`,
+    hint: `ring-builder plan ${keyspace} shows what a rebalance would move now`,
     details: { version },
   });
 }

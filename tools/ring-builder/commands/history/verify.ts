@@ -26,12 +26,14 @@ type Receipts = Verification['receipts'];
 export const verb: Verb = {
   positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
   options: {
-    trust: textOption('id of a root that trust.json must hold, as told by somebody else'),
-    optimal: flagOption('prove that no ring with the guarantees can be reached with fewer moves'),
+    trust: textOption('id of a root that trust.json must contain, from a trusted source'),
+    optimal: flagOption(
+      'prove that no ring with the same guarantees can be reached with fewer moves',
+    ),
   },
   examples: [
-    ['$0 verify cities', 'exit code 1 when anything was found'],
-    ['$0 verify cities --optimal', 'the proof for the head; 1 when there is none'],
+    ['$0 verify cities', 'exit code 1 if there are findings'],
+    ['$0 verify cities --optimal', 'the proof for the head; exit code 1 if there is none'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -51,13 +53,13 @@ export const verb: Verb = {
       json: { ...found, ok: sound },
       lines: [
         ...findings.map(({ code, message }) => `${code}: ${message}`),
-        !signed && 'unsigned: who can write the folder can write another history',
+        !signed && 'unsigned: anyone who can write to the folder can forge the history',
         ...receiptLines(found.receipts),
         !found.digested &&
-          'builder.json has no digest yet: an edit of what is staged would not show',
-        pruned > 0 && `${counted(pruned, 'pruned version')}: the log alone tells of them`,
-        ...found.outside.map((name) => `${name} is outside of what can be verified`),
-        waiting > 0 && `the head waits for ${counted(waiting, 'more signature')}`,
+          'builder.json has no digest yet: an edit of staged changes would go unnoticed',
+        pruned > 0 && `${counted(pruned, 'pruned version')}: only the log describes them`,
+        ...found.outside.map((name) => `${name} cannot be verified`),
+        waiting > 0 && `the head needs ${counted(waiting, 'more signature')}`,
         sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
         ...waysBack(ring, found),
       ],
@@ -81,7 +83,7 @@ function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): Lin
   const sum = `${counted(receipts, 'receipt')} of ${whose}, ${printBytes(bytes)} copied`;
   return [
     forced === 0 ? sum : `${sum}, ${forced} of them forced`,
-    absent !== 0 && `receipts of ${counted(absent, 'version')} are not in this copy`,
+    absent !== 0 && `receipts of ${counted(absent, 'version')} are missing from this copy`,
   ];
 }
 
@@ -102,7 +104,7 @@ async function optimality(context: Context, ring: string, reference?: string): P
       ...faults.map((fault) => `${fault.code}: ${fault.message}`),
       ...verdict(ring, check),
       optimal &&
-        `potentials settled in ${counted(passes, 'pass', 'passes')}, ${held} of them below 0`,
+        `potentials converged in ${counted(passes, 'pass', 'passes')}, ${held} of them below 0`,
     ],
     next: context.next(optimal ? `status ${ring}` : `plan ${ring}`),
     exit: optimal ? 0 : 1,
@@ -127,7 +129,7 @@ function composedAnswer(
     },
     lines: [
       `${ring} version ${version} is composed: it is as optimal as its components`,
-      ...proofs.map((proof) => `the proof of one: ${context.next(proof)}`),
+      ...proofs.map((proof) => `to prove one of them: ${context.next(proof)}`),
     ],
     next: context.next(first),
     exit: 0,
@@ -141,11 +143,11 @@ function verdict(
   const { optimal, faults, cycle, pinned } = certificate;
   const left = movesLeft === 0 ? '' : ` and ${movesLeft} left for later versions`;
   const made = version === 1 ? 'places every slot' : `moves ${counted(moved, 'slot')}${left}`;
-  const swaps = swapMoves === 0 ? '' : `, but for ${swapMoves} made for even bytes`;
+  const swaps = swapMoves === 0 ? '' : `, except ${swapMoves} made to even out bytes`;
   if (optimal) {
     return [
-      `${ring} version ${version} ${made}: every device and tier at floor or ceiling of its share,`,
-      `every partition within its bounds${pinned ? ', both as near as pins permit' : ''}, ` +
+      `${ring} version ${version} ${made}: every device and tier is at the floor or ceiling of its share,`,
+      `every partition within its bounds${pinned ? ', both as close as pins permit' : ''}, ` +
         `and no such ring can be reached with fewer moves${swaps}`,
     ];
   }
@@ -177,18 +179,18 @@ export function waysBack(
 
 function commitEnds(ring: string): string {
   return (
-    `a commit did not end, as on a full disk: ring-builder commit ${ring} -m REASON, or whatever ` +
-    'was typed then, tidies up and does it again'
+    `a commit was interrupted, as by a full disk: ring-builder commit ${ring} -m REASON, or what ` +
+    'you typed then, cleans up and repeats it'
   );
 }
 
 function rootText(ring: string, signed: boolean): string {
   const back =
-    'the root that signed is missing: put trust.json back from git, a copy, or what servers are ' +
+    'the root that signed is missing: restore trust.json from git, a copy, or what servers are ' +
     `started with (--trust); or ring-builder restore ${ring} --from IP:PORT --trust ID --replace ` +
-    'takes it from a server that has it, where ID is the root named above and you know it';
+    'takes it from a server that has it, if ID is the root named above and you trust it';
   const anew =
-    '; where nobody has it, ring-builder key generate makes a new root, for versions to come';
+    '; if nobody has it, ring-builder key generate creates a new root for future versions';
   return signed ? back : `${back}${anew}`;
 }
 
@@ -196,7 +198,7 @@ function rootText(ring: string, signed: boolean): string {
 function copies(ring: string): string {
   const command = `ring-builder restore ${ring} --from IP:PORT --replace`;
   return (
-    `git log -p shows what was changed, where the folder is in git; ${command} takes what a ` +
-    'server has, and keeps this folder aside'
+    `if the folder is in git, git log -p shows what was changed; ${command} takes over what a ` +
+    'server has, and keeps this folder'
   );
 }

@@ -99,7 +99,7 @@ function lineOf(counts: Omit<VersionStat, 'touched' | 'lines'>): string {
     [counts.devicesChanged, '~', 'device', ''],
     [counts.slotsMoved, '', 'slot', ' moved'],
     [counts.slotsAdded, '', 'slot', ' added'],
-    [counts.slotsRemoved, '', 'slot', ' given up'],
+    [counts.slotsRemoved, '', 'slot', ' dropped'],
     [counts.movesStarted, '', 'move', ' began'],
     [counts.movesEnded, '', 'move', ' ended'],
   ] as const;

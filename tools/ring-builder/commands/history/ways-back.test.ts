@@ -13,7 +13,7 @@ test('what a commit left that did not end is tidied up by the next', async () =>
   await writeFile(`${tool.folder}/rings/cities/versions/0000002.ring`, 'half of it');
   expect(await tool.answer('verify cities')).toMatchObject({ exit: 1 });
   const stdout = await tool.text('verify cities');
-  expect(stdout).toContain('0000002.ring is left over from a commit that did not end');
+  expect(stdout).toContain('0000002.ring is left over from an interrupted commit');
   expect(stdout).toContain('ring-builder commit cities -m REASON');
   expect(stdout).not.toContain('restore');
   await tool.json('set-weight cities d0 2');
@@ -27,7 +27,9 @@ test('where the root is missing, a copy without it does not help', () => {
   expect(way).toContain('restore cities --from IP:PORT --trust ID --replace');
   expect(way).toContain('key generate');
   const both = [missing, { code: 'VERSION_ID_WRONG', message: 'another id' }];
-  expect(linesOf(waysBack('cities', { findings: both, signed: true }))[1]).toMatch(/^git log -p/);
+  expect(linesOf(waysBack('cities', { findings: both, signed: true }))[1]).toMatch(
+    /^if the folder is in git, git log -p/,
+  );
 });
 
 test('where the log was lost, no commit that would be refused is named', async () => {
@@ -37,8 +39,8 @@ test('where the log was lost, no commit that would be refused is named', async (
   await tool.json('commit cities -m first');
   await rm(`${tool.folder}/rings/cities/log.jsonl`);
   const stdout = await tool.text('verify cities');
-  expect(stdout).toContain('0000001.ring is left over from a commit that did not end');
+  expect(stdout).toContain('0000001.ring is left over from an interrupted commit');
   expect(stdout).not.toContain('commit cities -m');
-  expect(stdout).toMatch(/^git log -p/m);
+  expect(stdout).toMatch(/^if the folder is in git, git log -p/m);
   await expect(tool.answer('status cities')).rejects.toThrow('/cities/log.jsonl has no line');
 });

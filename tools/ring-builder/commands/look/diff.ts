@@ -31,13 +31,13 @@ export const verb: Verb = {
     to: { describe: 'version; default: the head' },
   },
   options: {
-    bytes: flagOption('ask servers how large the files are'),
-    'exit-code': flagOption('exit with 1 when they differ'),
+    bytes: flagOption('ask servers for the sizes of the files'),
+    'exit-code': flagOption('exit with 1 if they differ'),
   },
   examples: [
-    ['$0 diff cities 3 7 --bytes', 'with bytes, from what servers hold now'],
+    ['$0 diff cities 3 7 --bytes', 'with bytes, from the current files of servers'],
     ['$0 diff cities', 'the last change'],
-    ['$0 diff cities 3 @ --exit-code', 'all since version 3'],
+    ['$0 diff cities 3 @ --exit-code', 'everything since version 3'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -80,7 +80,7 @@ function printDiff(head: string, diff: RingDiff): Lines {
   return [
     `${head}: ${counted(moved.length, 'slot')} moved, ${counted(movesStarted, 'move')} began, ${movesEnded} ended`,
     slotsAdded > 0 && `${counted(slotsAdded, 'slot')} added`,
-    slotsRemoved > 0 && `${counted(slotsRemoved, 'slot')} given up, which is no move`,
+    slotsRemoved > 0 && `${counted(slotsRemoved, 'slot')} dropped, which is not a move`,
     ...settings.map(
       ({ name, before, after }) =>
         `~ ${name}: ${JSON.stringify(before)} to ${JSON.stringify(after)}`,

@@ -16,13 +16,13 @@ const TROUBLES_SHOWN_MAX = 50;
 const ADDRESSES_SHOWN_MAX = 3;
 
 export const verb: Verb = {
-  positionals: { ring: { describe: 'only this ring (default: all in the folder)' } },
+  positionals: { ring: { describe: 'only this ring (default: all rings of the folder)' } },
   examples: [
     [
       '$0 health',
-      'exit code 0: all is well, 1: something is wrong or there is no ring, 4: servers are down and nothing else is wrong',
+      'exit code 0: all is well, 1: something is wrong or there is no ring, 4: only servers are down',
     ],
-    ['$0 health cities --json', 'for a monitor: every trouble with its kind, server and command'],
+    ['$0 health cities --json', 'for monitoring: every problem with its kind, server and command'],
   ],
   run: async (args, context) => {
     const rings = await checkRings(context, await chosen(context, args.optionalText('ring')));
@@ -80,10 +80,10 @@ function headline(rings: readonly RingHealth[], groups: readonly Group[]): strin
     const bad = new Set(groups.map(({ ring }) => ring)).size;
     const servers = new Set(groups.flatMap(({ addresses }) => addresses)).size;
     const where = servers === 0 ? '' : ` on ${counted(servers, 'server')}`;
-    return `${counted(groups.length, 'trouble')}${where}, with ${bad} of ${all}`;
+    return `${counted(groups.length, 'problem')}${where}, with ${bad} of ${all}`;
   }
   const isGiven = rings.some(({ judged }) => judged?.given === true);
-  return !isGiven ? `${all}, none of which any server was given` : `${all}: all is well`;
+  return !isGiven ? `${all}; none was pushed to a server yet` : `${all}: all is well`;
 }
 
 function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
@@ -126,13 +126,13 @@ function stateOf({ judged, troubles, newer }: RingHealth): string {
   if (judged === null) return 'no version yet';
   if (!judged.given) return judged.first === null ? 'never pushed' : 'never pushed, unsigned';
   const paused = judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
-  return newer.length > 0 ? `${paused}, to be composed anew` : paused;
+  return newer.length > 0 ? `${paused}, to be composed again` : paused;
 }
 
 /** Signatures may take days to collect: a line, but no trouble. */
 function waitingLine(context: Context, { root, unsigned }: Rotation): string {
   const who = `it lacks signatures of ${unsigned.map(({ name }) => name).join(', ')}`;
-  return `root of trust ${root.version} waits: ${who}; ${context.next('key trust')} shows it`;
+  return `root of trust ${root.version} is pending: ${who}; ${context.next('key trust')} shows it`;
 }
 
 interface Group extends Trouble {

@@ -16,7 +16,7 @@ export const verb: Verb = {
   positionals: { devices: { describe: devicesHelp } },
   examples: [
     ['$0 list-parts cities d3', 'the partitions of a device'],
-    ['$0 list-parts cities r1z2', 'those of a zone: 2 means that it has two of the replicas'],
+    ['$0 list-parts cities r1z2', 'those of a zone; 2: the zone has two of the replicas'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');

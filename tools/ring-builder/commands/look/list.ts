@@ -50,8 +50,8 @@ interface ListedRing {
 
 export const verb: Verb = {
   examples: [
-    ['$0 list', 'what is in the folder; no server is asked'],
-    ['$0 list --rings /srv/rings --json', 'the same of another folder, for a program'],
+    ['$0 list', 'what is in the folder, without asking servers'],
+    ['$0 list --rings /srv/rings --json', 'the same for another folder, as JSON'],
   ],
   run: async (_args, context) => {
     const rings: ListedRing[] = [];
@@ -68,7 +68,7 @@ export const verb: Verb = {
       },
       lines: [
         count,
-        isStored && 'a ring of the store comes here when it is first named',
+        isStored && 'a ring of the store is fetched when you first name it',
         ...(rings.length === 0 ? [] : ['', ...table(rings)]),
       ],
       next: context.next(rings.length === 0 ? first : followed(rings)),
@@ -155,7 +155,7 @@ function stateOf(
     staged > 0 ? `${counted(staged, 'change')} staged` : '',
     ...newer,
   ].filter((part) => part !== '');
-  return waits.length === 0 ? 'nothing waits' : waits.join(', ');
+  return waits.length === 0 ? 'nothing pending' : waits.join(', ');
 }
 
 function table(rings: readonly ListedRing[]): string[] {

@@ -21,14 +21,14 @@ import { versionOf } from '../../versions/version-reference.ts';
 
 export const verb: Verb = {
   positionals: {
-    keys: { describe: 'keys, as they are; after -- also keys that begin with a dash' },
+    keys: { describe: 'keys, literally; put keys that begin with a dash after --' },
   },
   options: {
     at: textOption(
-      'version (7, @~1) or time (2026-11-21T08:00Z, 36h ago as 36h); default: the head',
+      'version (7, @~1) or time (2026-11-21T08:00Z, or 36h for 36 hours ago); default: the head',
     ),
-    position: listOption('in place of a key: a place on the circle of hashes, .73 or 0xbae147ae'),
-    handoffs: textOption('how many to list', { default: '3' }),
+    position: listOption('instead of a key: a position on the circle of hashes, .73 or 0xbae147ae'),
+    handoffs: textOption('number of handoffs to list', { default: '3' }),
   },
   examples: [
     ['$0 lookup cities DE/Berlin/Berlin', 'partition, devices in order, first handoffs'],
@@ -41,7 +41,7 @@ export const verb: Verb = {
     const given = [...args.texts('keys'), ...args.texts('--')];
     const positions = args.texts('position');
     if (given.length + positions.length === 0)
-      throw usage('no key given', `ring-builder lookup ${name} KEY`);
+      throw usage('no key named', `ring-builder lookup ${name} KEY`);
     const entries = await readLog(context.rings, name);
     const version = versionAt(name, entries, {
       given: args.optionalText('at'),
@@ -89,7 +89,9 @@ function partitionsOf({ keyspace, partitioner }: Ring) {
       if (partitioner.kind === 'hash-intervals') {
         return intervalOfHash(partitioner)(parsePosition(position));
       }
-      throw usage(`--position: the partitions of ${keyspace} are those of ${partitioner.kind}`);
+      throw usage(
+        `--position: ${keyspace} has no circle of hashes, its partitioner is ${partitioner.kind}`,
+      );
     },
   };
 }
@@ -106,7 +108,7 @@ function named(what: string, devices: readonly Device[]): string[] {
 function lengthLines(key: string): string[] {
   const bytes = Buffer.byteLength(key);
   if (bytes <= keyBytesMax) return [];
-  return [`  servers here take no key of ${bytes} bytes, but of up to ${keyBytesMax}`];
+  return [`  ring-server accepts keys of up to ${keyBytesMax} bytes, this one has ${bytes}`];
 }
 
 function keyBytes(key: string): Uint8Array {
@@ -114,9 +116,9 @@ function keyBytes(key: string): Uint8Array {
   if (bytes.length > 0 && bytes.length <= lookupKeyBytesMax) return bytes;
   throw new CodedError(
     'KEY_INVALID',
-    `a key of ${bytes.length} bytes, allowed 1 to ${lookupKeyBytesMax}`,
+    `the key has ${bytes.length} bytes, allowed are 1 to ${lookupKeyBytesMax}`,
     {
-      hint: 'keys are the bytes of the text in UTF-8',
+      hint: 'a key is the bytes of its text in UTF-8',
       details: { bytes: bytes.length, max: lookupKeyBytesMax },
     },
   );
@@ -137,7 +139,10 @@ function versionAt(
   const first = made[0];
   const when = new Date(ms).toISOString();
   throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} had no version at ${when}`, {
-    hint: first === undefined ? 'it has none yet' : `version ${first.version} is of ${first.time}`,
+    hint:
+      first === undefined
+        ? 'it has none yet'
+        : `version ${first.version} was made at ${first.time}`,
     details: { ring, at: when },
   });
 }

@@ -12,12 +12,14 @@ import { nameDevice, searched, selectedDevices } from '../../versions/device-ref
 import { selectorForm } from '../../versions/device-selector.ts';
 
 export const verb: Verb = {
-  positionals: { devices: { describe: 'a selector; of several words each adds what it means' } },
-  about: `A selector: ${selectorForm}. Every command that takes devices takes selectors.`,
+  positionals: {
+    devices: { describe: 'a selector; several words select the devices of all of them' },
+  },
+  about: `A selector: ${selectorForm}. Every command that takes devices accepts selectors.`,
   examples: [
     ['$0 search cities r1z2', 'the devices of a zone'],
-    ['$0 search cities @10.0.0.1,weight=0', 'those of a server that are drained'],
-    ['$0 search cities sdb meta=rack7', 'those called sdb, and those with rack7 in their meta'],
+    ['$0 search cities @10.0.0.1,weight=0', 'the drained devices of a server'],
+    ['$0 search cities sdb meta=rack7', 'devices named sdb, and devices with rack7 in their meta'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');

@@ -21,7 +21,7 @@ interface Line extends ServerLine {
 }
 
 export const verb: Verb = {
-  examples: [['$0 servers cities', 'asks every server of the ring what it has in memory']],
+  examples: [['$0 servers cities', 'ask every server of the ring what it has in memory']],
   run: async (args, context) => {
     const ring = args.text('ring');
     const head = await readVersion(context.rings, ring, 'head');
@@ -56,7 +56,7 @@ export const verb: Verb = {
           { head: 'RATE', cell: rateText },
           { head: 'STATE', cell: stateOf },
         ]),
-        !given && `no server was ever given ${ring}`,
+        !given && `${ring} was never pushed to a server`,
         ...troubles.flatMap(besideTable),
         ...hintsOf(troubles),
         ...olderLines(older),

@@ -41,7 +41,7 @@ test('a joiner that died in mid-move: every command names the way out', async ()
 
   const cancelled = await tool.answer('moves cities cancel d3');
   expect(cancelled.next).toBe('ring-builder remove cities d3');
-  expect(cancelled.lines.at(-1)).toMatch(/^d3 does not answer: when it is back, rollout goes on/);
+  expect(cancelled.lines.at(-1)).toMatch(/^d3 does not answer: when it is back, run rollout again/);
   expect((await tool.answer('remove cities d3')).next).toBe('ring-builder plan cities');
   // It leaves by a rollout, though no slot moves.
   const committed = await tool.answer('commit cities -m gone --override test');
@@ -73,7 +73,7 @@ test('a step that is not due says why: no ramp, or a window that is closed', asy
   await tool.json(`add cities ${devices}`);
   await tool.json('commit cities -m first');
   const step = (verb: string) => tool.text(`${verb} cities --step-ramps`);
-  expect(await step('plan')).toContain('ring-builder ramp cities DEVICE WEIGHT begins a ramp');
+  expect(await step('plan')).toContain('ring-builder ramp cities DEVICE WEIGHT starts a ramp');
   await tool.json('ramp cities d1 0 --in-hours 5 --hours 2');
   await tool.json('commit cities -m tonight');
   for (const verb of ['plan', 'commit -m step']) {

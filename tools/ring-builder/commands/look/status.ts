@@ -42,9 +42,9 @@ const DEVICES_SHOWN_MAX = 50;
 
 export const verb: Verb = {
   options: {
-    offline: flagOption('do not ask servers how far moves are'),
+    offline: flagOption('do not ask servers about the progress of moves'),
   },
-  examples: [['$0 status cities', 'devices with what is staged for them, what to type next']],
+  examples: [['$0 status cities', 'devices, with staged changes, and the next command']],
   run: async (args, context) => {
     const ring = args.text('ring');
     const opened = await openRing(context.rings, ring);
@@ -181,25 +181,25 @@ function stagedLines(staged: readonly Staged[], state: BuilderState): string[] {
 
 function forcedLines(partitions: readonly number[]): string[] {
   if (partitions.length === 0) return [];
-  return [`forced, may have lost writes: partitions ${partitions.join(' ')}`];
+  return [`forced, and may have lost writes: partitions ${partitions.join(' ')}`];
 }
 
 function cancelledLines(partitions: readonly number[], change: string): string[] {
   if (partitions.length === 0) return [];
-  return [`cancelled: moves of ${printPartitions(partitions)}; ${change}`];
+  return [`canceled: moves of ${printPartitions(partitions)}; ${change}`];
 }
 
 function removedLines(removed: readonly number[], change: string): string[] {
   if (removed.length === 0) return [];
   const names = removed.map((id) => `d${id}`).join(' ');
-  return [`removed, and still with slots: ${names}; ${change}`];
+  return [`removed, but still with slots: ${names}; ${change}`];
 }
 
 function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
   const { signed, needed } = signing;
-  if (!signed) return ['not signed, as the rings of this folder are: it cannot be pushed'];
-  if (needed === 0) return ['signed; the trust.json that names the keys is not here any more'];
+  if (!signed) return ['not signed, although this folder has a root of trust: it cannot be pushed'];
+  if (needed === 0) return ['signed, but the trust.json that lists the keys is missing'];
   return [signersLine(signing)];
 }
 

@@ -8,7 +8,7 @@ import { askedVersion, versionPositional } from '../../versions/version-referenc
 
 export const verb: Verb = {
   positionals: versionPositional,
-  examples: [['$0 table cities --json', 'for programs: table[replica][partition] = device id']],
+  examples: [['$0 table cities --json', 'for scripts: table[replica][partition] = device id']],
   run: async (args, context) => {
     const name = args.text('ring');
     const { ring, id } = await askedVersion(args, context);

@@ -49,7 +49,10 @@ export async function changedAnswer(
   if (missing > 0) {
     return {
       json: { ...answer.json, version, missing, servers: [], changed: true },
-      lines: [...answer.lines, `access document ${version} waits: ${missing} more must sign it`],
+      lines: [
+        ...answer.lines,
+        `access document ${version} is not in force: ${missing} more must sign it`,
+      ],
       next: context.next('access sign'),
     };
   }
@@ -66,7 +69,7 @@ export async function changedAnswer(
       ...answer.lines,
       `access document ${version}: in force on ${took}`,
       ...missed.table,
-      missed.someAway && 'those that were away get it from the others when they are back',
+      missed.someAway && 'unreachable servers get it from the others when they are back',
       lacksTrust && startLine(context),
     ],
     next: context.next(lacksTrust ? 'key trust' : missed.count > 0 ? 'access push' : 'access list'),

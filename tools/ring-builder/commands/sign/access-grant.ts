@@ -32,7 +32,8 @@ export async function grantAnswer(
   names: readonly string[],
 ): Promise<Answer> {
   const [id = '', ...more] = names;
-  if (more.length > 0 || id === '') throw usage('one token at a time: access grant NAME --read …');
+  if (more.length > 0 || id === '')
+    throw usage('name one token at a time: access grant NAME --read …');
   if (!tokenIdPattern.test(id)) {
     throw new CodedError('NAME_INVALID', `token name ${JSON.stringify(id)} is not [a-z0-9-]`, {
       hint: 'such as shop, or ada-2: at most 63 characters, beginning with a-z or 0-9',
@@ -63,8 +64,8 @@ export async function grantAnswer(
     lines: [
       `token ${id}: ${said}`,
       out === undefined
-        ? `${tokenText(token)}   (shown this once: only its hash is kept)`
-        : `it is in ${out}, which only its owner may read`,
+        ? `${tokenText(token)}   (shown only once: only its hash is stored)`
+        : `stored in ${out}, readable only by its owner`,
       ...(await unknownRings(context.rings, grants)),
     ],
   });
@@ -75,7 +76,7 @@ function grantsOf(args: Arguments): Grant[] {
   const onCluster = clusterRoles.filter((role) => args.flag(role)).map((role) => ({ role }));
   const grants = [...onData, ...onCluster];
   if (grants.length > 0) return grants;
-  throw usage('a token for nothing: --read, --write, --operator, --metrics or --peer');
+  throw usage('the token has no permission: add --read, --write, --operator, --metrics or --peer');
 }
 
 /**
@@ -87,19 +88,19 @@ async function unknownRings(rings: string, grants: readonly Grant[]): Promise<st
   const named = grants.flatMap((grant) => ('keyspace' in grant ? [grant.keyspace] : []));
   return [...new Set(named)]
     .filter((name) => !known.has(name))
-    .map((name) => `no ring here is called ${name}`);
+    .map((name) => `there is no ring ${name} here`);
 }
 
 function placeOf(role: DataRole, place: string): Grant {
   const grant = dataGrantOf(role, place);
   if (grant !== null) return grant;
-  throw usage(`--${role} ${place}: wanted KEYSPACE, KEYSPACE/PREFIX, or * for every keyspace`);
+  throw usage(`--${role} ${place}: expected KEYSPACE, KEYSPACE/PREFIX, or * for every keyspace`);
 }
 
 async function writeToken(file: string, text: string): Promise<void> {
   await writeNewFile(file, `${text}\n`).catch((cause: NodeJS.ErrnoException) => {
     const isThere = cause.code === 'EEXIST';
-    const hint = isThere ? 'it is there already: name a new file' : diskError(cause)?.hint;
+    const hint = isThere ? 'the file already exists: name a new one' : diskError(cause)?.hint;
     throw new CodedError('FILE_UNFIT', `--out ${file}: ${cause.message}`, { hint, cause });
   });
 }

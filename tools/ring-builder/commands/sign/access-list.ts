@@ -33,7 +33,7 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
     json: { version, by, ms, change, signers, needed, tokens: rows, asked, silent },
     lines: [
       `access document ${version}, by ${by} at ${new Date(ms).toISOString()}: ${change}`,
-      waits && `it waits for ${counted(needed - signers.length, 'signature')}`,
+      waits && `it still needs ${counted(needed - signers.length, 'signature')}`,
       ...printTable(rows, [
         ...tokenColumns,
         { head: 'LAST USED', cell: ({ usedMs }) => usedText(usedMs) },
@@ -84,7 +84,7 @@ async function lastUse(rings: string | null): Promise<LastUse> {
     const status = await statusOrWhyNot(address);
     if (status instanceof CodedError) silent.push(`${address}: ${status.code}: ${status.message}`);
     else if (status.tokensUsed === undefined)
-      silent.push(`${address}: an older release, which does not note it`);
+      silent.push(`${address}: an older release, which does not record this`);
     else
       for (const [id, ms] of Object.entries(status.tokensUsed)) {
         used.set(id, Math.max(ms, used.get(id) ?? 0));
@@ -96,13 +96,13 @@ async function lastUse(rings: string | null): Promise<LastUse> {
 function useLines({ asked, silent }: Omit<LastUse, 'used'>): string[] {
   if (asked === 0) return [];
   return [
-    `last used: what ${asked - silent.length} of ${counted(asked, 'server')} know since they started`,
+    `last used: according to ${asked - silent.length} of ${counted(asked, 'server')}, since their start`,
     ...silent,
   ];
 }
 
 function untilText(expiresMs: number | null, expired: boolean): string {
-  if (expiresMs === null) return 'it is revoked';
+  if (expiresMs === null) return 'revoked';
   return `${new Date(expiresMs).toISOString()}${expired ? ', expired' : ''}`;
 }
 

@@ -15,7 +15,7 @@ test('a grant names rings that are not here; a refused one leaves no file', asyn
   await tool.json('key generate ada');
   const file = join(tool.folder, 'shop.token');
   const typo = await tool.run('access grant shop --read note --write notes --write *');
-  expect(typo.stdout).toMatch(/^no ring here is called note$/m);
+  expect(typo.stdout).toMatch(/^there is no ring note here$/m);
   expect(typo.stdout).not.toContain('is called notes');
   expect(typo.stdout).not.toContain('is called *');
   const again = await tool.run(`access grant shop --read notes --out ${file}`);
@@ -26,7 +26,7 @@ test('a grant names rings that are not here; a refused one leaves no file', asyn
   expect(noKey.exit).not.toBe(0);
   await expect(access(file)).rejects.toThrow('ENOENT');
   const listed = await tool.run('access list --offline');
-  expect(listed.stdout).toMatch(/^shop +read note, write notes, write \* +it is revoked +-$/m);
+  expect(listed.stdout).toMatch(/^shop +read note, write notes, write \* +revoked +-$/m);
 });
 
 test('a server that trusts no root: the way is to start it with --trust', async () => {

@@ -12,29 +12,35 @@ export const verb: Verb = {
       describe: 'grant, revoke, list, log, push or sign',
       choices: ['grant', 'revoke', 'list', 'log', 'push', 'sign'],
     },
-    names: { describe: 'grant: name of the new token; revoke: names' },
+    names: { describe: 'grant: name of the new token; revoke: names of tokens' },
   },
   options: {
-    read: listOption('grant: KEYSPACE[/PREFIX] whose records it reads; * for all'),
-    write: listOption('grant: KEYSPACE[/PREFIX] whose records it writes; * for all'),
-    operator: flagOption('grant: pushes, moves, drops, rates'),
-    metrics: flagOption('grant: status and metrics'),
-    peer: flagOption('grant: for ring-server --token-file'),
-    days: textOption('grant: how long it is good (default: until it is revoked)'),
+    read: listOption('grant: read records of KEYSPACE[/PREFIX]; * for all'),
+    write: listOption('grant: write records of KEYSPACE[/PREFIX]; * for all'),
+    operator: flagOption('grant: push rings and control moves, drops and rates'),
+    metrics: flagOption('grant: read status and metrics'),
+    peer: flagOption('grant: act as a server (for ring-server --token-file)'),
+    days: textOption('grant: lifetime in days (default: until revoked)'),
     offline: flagOption('list: do not ask servers when each token was last used'),
-    out: textOption('grant: file for the token, mode 0600; without it it is printed'),
+    out: textOption('grant: file for the token, mode 0600 (default: print it)'),
   },
   examples: [
-    ['$0 access grant servers --peer --out peer.token', 'what servers show to each other'],
-    ['$0 access grant ada --operator --metrics --out ada.token', 'then RING_BUILDER_TOKEN_FILE'],
-    ['$0 access grant shop --read notes --write notes/shop:', 'reads all, writes below a prefix'],
-    ['$0 access revoke shop', 'within a second on every server that can be reached'],
-    ['$0 access log', 'what the servers noted: grants, refusals, pushes, drops, rates'],
+    ['$0 access grant servers --peer --out peer.token', 'a token that servers show to each other'],
+    [
+      '$0 access grant ada --operator --metrics --out ada.token',
+      'use it with RING_BUILDER_TOKEN_FILE',
+    ],
+    [
+      '$0 access grant shop --read notes --write notes/shop:',
+      'read all records, write below a prefix',
+    ],
+    ['$0 access revoke shop', 'in force within a second on every reachable server'],
+    ['$0 access log', 'audit log of the servers: grants, refusals, pushes, drops, rates'],
     ['$0 access list', 'who may do what, until when, and when each was last used'],
   ],
   about:
-    'Granting signs with a ring key and sends to the servers of all rings here. Before that\n' +
-    'everybody may do everything. Operators show their token by --token-file FILE,\n' +
+    'A grant is signed with a ring key and sent to the servers of all rings here. Before the\n' +
+    'first one, anyone may do everything. Operators pass their token with --token-file FILE,\n' +
     'RING_BUILDER_TOKEN_FILE or RING_BUILDER_TOKEN.',
   run: async (args, context) => {
     const names = args.texts('names');

@@ -16,10 +16,15 @@ import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
 export const verb: Verb = {
   options: {
     minutes: textOption(
-      `how long it is good (default ${beaconMinutes}, at most ${numberRanges.minutes.most})`,
+      `lifetime in minutes (default ${beaconMinutes}, at most ${numberRanges.minutes.most})`,
     ),
   },
-  examples: [['$0 beacon cities', 'from cron every five minutes: frozen servers then show']],
+  examples: [
+    [
+      '$0 beacon cities',
+      'run it from cron every five minutes, to detect servers that do not get new versions',
+    ],
+  ],
   run: async (args, context) => {
     const ring = args.text('ring');
     const minutes = args.optionalNumber('minutes') ?? beaconMinutes;
@@ -27,9 +32,9 @@ export const verb: Verb = {
     const version = await readVersion(context.rings, ring, 'head');
     const beacon = await makeBeacon(context, trust, { version, minutes });
     if (beacon === null) {
-      const message = `no private half of a beacon key of root ${trust.root.version} is here`;
+      const message = `no private key for a beacon key of root ${trust.root.version} is here`;
       throw new CodedError('SIGNING_KEY_UNKNOWN', message, {
-        hint: 'ring-builder key list shows the keys; --key-folder DIR names the folder',
+        hint: 'ring-builder key list shows the keys; --key-folder DIR selects the folder',
       });
     }
     const targets = ringTargets(version.ring, version.state);

@@ -24,7 +24,7 @@ export async function initAnswer(
   addresses: readonly string[],
 ): Promise<Answer> {
   const certs = await openCerts(args, context);
-  if (addresses.length === 0) throw usage('for which servers? certs init 10.0.0.1 10.0.0.2');
+  if (addresses.length === 0) throw usage('no servers named: certs init 10.0.0.1 10.0.0.2');
   const wanted = addresses.map((one) => ({ name: bundleName(one), names: namesFor([one]) }));
   const isNew = certs.authorities.length === 0;
   const authority = isNew ? await newAuthority(1, context) : await openAuthority(certs, context);
@@ -39,8 +39,8 @@ export async function initAnswer(
   return {
     json: { authority: path, bundles: files, changed: isNew || files.length > 0 },
     lines: [
-      `${path} is for clients: --ca of ring-builder, --cacert of curl, { ca } of connect()`,
-      ...files.map((file) => `${file} is for its server alone: ring-server --tls ${file}`),
+      `${path} is for clients: ring-builder --ca, curl --cacert, connect(…, { ca })`,
+      ...files.map((file) => `${file} is only for its server: ring-server --tls ${file}`),
     ],
     next: context.next('certs list'),
   };
@@ -52,14 +52,17 @@ export async function issueAnswer(
   addresses: readonly string[],
 ): Promise<Answer> {
   const [first] = addresses;
-  if (first === undefined) throw usage('for which addresses? certs issue 10.0.0.3 db3.example');
+  if (first === undefined) throw usage('no addresses named: certs issue 10.0.0.3 db3.example');
   const roles = args.texts('role');
   if (roles.length > 0 && addresses.length > 1) throw usage('a client has one name');
   const names = roles.length > 0 ? roles.map(roleName) : namesFor(addresses);
   const name = bundleName(args.optionalText('name') ?? first);
   const certs = await openCerts(args, context);
   if (certs.bundles.has(name)) {
-    throw usage(`${certs.folder} has a bundle ${name}`, `certs rotate ${name}, or another --name`);
+    throw usage(
+      `${certs.folder} already has a bundle ${name}`,
+      `certs rotate ${name}, or another --name`,
+    );
   }
   const authority = await openAuthority(certs, context);
   const leaf = { name, names, days: lifeDays(args), nowMs: context.nowMs() };
@@ -68,9 +71,9 @@ export async function issueAnswer(
     json: { name, file, names: names.map(({ value }) => value), changed: true },
     lines: [
       roles.length === 0
-        ? `${file} is for its server alone: ring-server --tls ${file}`
-        : `${file} is for ${first} alone: ring-builder --client-cert ${file}; ` +
-          `servers take it with ring-server --client-ca ${authorityPath(certs.folder)}`,
+        ? `${file} is only for its server: ring-server --tls ${file}`
+        : `${file} is only for ${first}: ring-builder --client-cert ${file}; ` +
+          `servers accept it if started with ring-server --client-ca ${authorityPath(certs.folder)}`,
     ],
     next: context.next('certs list'),
   };
@@ -81,7 +84,7 @@ function roleName(word: string): Names[number] {
   const grant = grantOfWord(word);
   if (grant !== null) return { type: 'url', value: grantUri(grant) };
   throw usage(
-    `--role ${word}: wanted read:RING[/PREFIX], write:RING[/PREFIX], operator, metrics or peer`,
+    `--role ${word}: expected read:RING[/PREFIX], write:RING[/PREFIX], operator, metrics or peer`,
   );
 }
 
@@ -93,7 +96,10 @@ function namesFor(addresses: readonly string[]): Names {
   return addresses.map((value) => {
     if (isIP(value) !== 0) return { type: 'ip', value };
     if (/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i.test(value)) return { type: 'dns', value };
-    throw usage(`${JSON.stringify(value)} is no IP address and no host name`, 'without the port');
+    throw usage(
+      `${JSON.stringify(value)} is neither an IP address nor a host name`,
+      'without the port',
+    );
   });
 }
 
@@ -102,6 +108,6 @@ function bundleName(typed: string): string {
   const name = typed.replaceAll(':', '-').toLowerCase();
   if (/^[a-z0-9][a-z0-9.-]{0,127}$/.test(name) && !name.startsWith('authority')) return name;
   throw new CodedError('NAME_INVALID', `bundle name ${JSON.stringify(typed)} is not [a-z0-9.-]`, {
-    hint: 'such as db3, at most 128 characters; authority… is taken',
+    hint: 'such as db3, at most 128 characters; authority… is reserved',
   });
 }

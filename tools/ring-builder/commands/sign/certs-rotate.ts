@@ -26,7 +26,7 @@ export async function rotateAnswer(
   if (names.length === 0) {
     const [one = 'NAME'] = certs.bundles.keys();
     throw usage(
-      'which? names as certs list shows them, or authority: all',
+      'name bundles from certs list, or authority for all',
       `ring-builder certs rotate ${one}`,
     );
   }
@@ -35,7 +35,10 @@ export async function rotateAnswer(
   const files = await reissue(args, context, { certs, names });
   return {
     json: { bundles: files, changed: true },
-    lines: files.map((file) => `${file}: rename a copy into place on its server, which reads it`),
+    lines: files.map(
+      (file) =>
+        `${file}: copy it to its server and rename it into place; the server then reloads it`,
+    ),
     next: context.next('certs list'),
   };
 }
@@ -43,9 +46,9 @@ export async function rotateAnswer(
 type Step = '1' | '2' | '3';
 
 const afterStep: Readonly<Record<Step, string>> = {
-  1: 'step 1 of 3: give it to every client before step 2, or they refuse the new bundles',
-  2: 'step 2 of 3: put each bundle on its server before step 3, or clients refuse the old ones',
-  3: 'step 3 of 3: give it to every client; what the old authority issued counts no more',
+  1: 'step 1 of 3: give it to every client before step 2, or clients will refuse the new bundles',
+  2: 'step 2 of 3: put each bundle on its server before step 3, or clients will refuse the old ones',
+  3: 'step 3 of 3: give it to every client; certificates of the old authority are no longer valid',
 };
 
 /** Each step may be repeated. A completed step is not done again. */
@@ -99,7 +102,7 @@ function stepsDone([first = '', second]: readonly string[]): 0 | 1 | 2 {
 }
 
 function stepText(done: number): string {
-  return done === 0 ? 'no rotation is under way' : `step ${done} of 3 is done`;
+  return done === 0 ? 'no rotation is in progress' : `step ${done} of 3 is done`;
 }
 
 function numberOf(cert: string): number {

@@ -26,31 +26,29 @@ export const verb: Verb = {
     names: { describe: 'init, issue: IP addresses and host names; rotate: bundles or authority' },
   },
   options: {
-    certs: textOption('folder of the certificates (default: certs beside that of the rings)'),
+    certs: textOption('folder of the certificates (default: certs, next to the folder of rings)'),
     name: textOption('issue: name of the bundle (default: the first address)'),
-    role: listOption(
-      'issue: a client certificate, with what it grants: read:cities/eu, operator …',
-    ),
-    days: textOption('issue, rotate: how long it is good (default 365)'),
+    role: listOption('issue: make a client certificate with this role: read:cities/eu, operator …'),
+    days: textOption('issue, rotate: lifetime in days (default 365)'),
     step: textOption('rotate authority: 1, 2 or 3', { choices: ['1', '2', '3'] }),
   },
   examples: [
     ['$0 certs init 10.0.0.1 10.0.0.2', 'certs/authority.pem and a bundle for each address'],
-    ['$0 certs issue 10.0.0.3 db3.example --name db3', 'certs/db3.pem: ring-server --tls'],
+    ['$0 certs issue 10.0.0.3 db3.example --name db3', 'certs/db3.pem, for ring-server --tls'],
     [
       '$0 certs issue ada --role operator --role metrics',
-      'certs/ada.pem: ring-builder --client-cert',
+      'certs/ada.pem, for ring-builder --client-cert',
     ],
-    ['$0 certs list', 'until when each is good; exit 1 when one ends within 30 days'],
+    ['$0 certs list', 'expiry of each; exit code 1 if one expires within 30 days'],
     ['$0 certs rotate db3', 'the same names with a new key'],
-    ['$0 certs rotate authority --step 1', 'a second authority beside the first'],
+    ['$0 certs rotate authority --step 1', 'a second authority next to the first one'],
   ],
   about:
-    'No server is asked, and no network is needed. The key of the authority lies with the\n' +
+    'No server or network is needed. The key of the authority is stored with the\n' +
     'signing keys (--key-folder), under a passphrase: --passphrase-file FILE or\n' +
-    'RING_BUILDER_PASSPHRASE for scripts. Keys are Ed25519. Clients are given authority.pem:\n' +
+    'RING_BUILDER_PASSPHRASE for scripts. Keys are Ed25519. Clients need authority.pem:\n' +
     'ring-builder --ca, curl --cacert, connect(…, { ca }). Certificates that others made\n' +
-    'serve as well: ring-server --tls takes any PEM file with a key and its certificates.',
+    'also work: ring-server --tls accepts any PEM file with a key and its certificates.',
   run: async (args, context) => {
     const names = args.texts('names');
     const action = args.text('action');
@@ -87,7 +85,7 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   return {
     json: { folder, certificates: rows },
     lines: [
-      rows.length === 0 && `no certificate is in ${folder}: --certs DIR names another`,
+      rows.length === 0 && `no certificate is in ${folder}: --certs DIR selects another folder`,
       ...printTable(rows, [
         { head: 'NAME', cell: ({ name }) => name },
         { head: 'FOR', cell: ({ names }) => names.join(', ') },
@@ -112,7 +110,7 @@ function untilText(endsMs: number, endsSoon: boolean): string {
 function goneText(rings: string, folder: string, gone: readonly string[]): string {
   const files = quoteCommand(gone.map((name) => join(folder, `${name}.pem`)));
   const which = counted(gone.length, 'bundle is', 'bundles are');
-  return `${which} of servers in no ring of ${rings}: ${gone.join(', ')}; if they left for good: rm ${files}`;
+  return `${which} of servers that no ring of ${rings} names: ${gone.join(', ')}; if they are gone for good: rm ${files}`;
 }
 
 /** Returns the hosts of all devices, staged ones included; an empty set if a ring is unreadable. */

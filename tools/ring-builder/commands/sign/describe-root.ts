@@ -10,7 +10,7 @@ export function describe(root: TrustRoot): string[] {
   const { ring, beacon } = root.roles;
   const override = ring.override ? 'or an override' : 'no override';
   return [
-    `epoch ${root.epoch}, good until ${root.expires}`,
+    `epoch ${root.epoch}, valid until ${root.expires}`,
     `root keys: ${names('root')} (${root.roles.root.threshold} needed)`,
     `ring keys: ${names('ring')} (${ring.threshold} needed; ${ring.large} for a large change, beyond one device or server that comes or goes and ${100 * ring.movedShare} % of the slots, ${override})`,
     `beacon keys: ${beacon.keys.length === 0 ? 'none' : `${names('beacon')} (${beacon.threshold} needed)`}`,
@@ -24,11 +24,11 @@ export function describe(root: TrustRoot): string[] {
 export function changeLines(before: TrustRoot, after: TrustRoot): string[] {
   const known = new Set(describe(before));
   return [
-    ...keysOnlyIn(before, after).map((key) => `it takes out ${key}`),
+    ...keysOnlyIn(before, after).map((key) => `it removes ${key}`),
     ...keysOnlyIn(after, before).map((key) => `it adds ${key}`),
     ...describe(after)
       .filter((line) => !known.has(line))
-      .map((line) => `with it: ${line}`),
+      .map((line) => `new: ${line}`),
   ];
 }
 

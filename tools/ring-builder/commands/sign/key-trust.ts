@@ -25,7 +25,8 @@ import { changeOfRoot, isChange, withoutKeys } from './root-change.ts';
 export async function trustAnswer(args: Arguments, context: Context): Promise<Answer> {
   if (args.flag('discard')) return discardAnswer(args, context);
   if (args.flag('sign')) {
-    if (isChange(args)) throw usage('--sign signs the root that waits as it is, without changes');
+    if (isChange(args))
+      throw usage('--sign signs the pending root unchanged; it cannot be combined with changes');
     return rotate(context, null);
   }
   if (!isChange(args)) return show(context);
@@ -71,7 +72,7 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
   const { root, id } = rotation;
   const state =
     `root ${root.version} (${id}) is in force in this folder; ` +
-    'servers go by the one they have until a push or beacon';
+    'servers keep using their current root until a push or beacon';
   const heads = await headsUnder(context);
   const toSign = heads.filter(({ missing }) => missing > 0);
   const isAccessOpen = await lacksSignatures(context);
@@ -88,7 +89,7 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
       ...describe(root),
       ...toSign.map(({ ring, version }) => `${ring} version ${version} has too few signatures now`),
       past !== undefined &&
-        `what was signed in epoch ${past.epoch} counts no more: each ring needs a new version`,
+        `signatures of epoch ${past.epoch} are no longer valid: each ring needs a new version`,
       isAccessOpen &&
         `the access document lacks signatures now: ${context.next('access sign')} adds one`,
     ],
@@ -138,7 +139,7 @@ async function show(context: Context): Promise<Answer> {
     lines: [
       `root ${root.version} of cluster '${root.cluster}': ${id}`,
       ...describe(root),
-      isOld && `trust-next.json is older: ${context.next('key trust --discard')} gives it up`,
+      isOld && `trust-next.json is older: ${context.next('key trust --discard')} discards it`,
       ...(waiting === null || isOld
         ? []
         : ['', ...waitingLines(context, waiting), ...changeLines(root, waiting.root)]),
@@ -157,7 +158,7 @@ function waitingAnswer(
   return {
     json: { ...rotation, toSign: [], changed: isNews },
     lines: [
-      !isNews && 'nothing to add: the root keys here have signed it before',
+      !isNews && 'nothing to add: the root keys here have already signed it',
       ...waitingLines(context, rotation),
       ...describe(rotation.root),
     ],
@@ -172,8 +173,8 @@ function waitingLines(context: Context, rotation: Rotation): string[] {
   const counts = `${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;
   const names = unsigned.map(({ name }) => name).join(', ');
   return [
-    `root ${root.version} waits in trust-next.json: ${counts}`,
-    `not signed yet by ${names}: where one of those keys is, in this folder or ` +
+    `root ${root.version} is pending in trust-next.json: ${counts}`,
+    `not signed yet by ${names}: on a machine with one of these keys, in this folder or ` +
       `a copy of it, ${context.next('key trust --sign')}`,
   ];
 }
@@ -181,12 +182,12 @@ function waitingLines(context: Context, rotation: Rotation): string[] {
 /** Throws USAGE; TRUST_UNKNOWN if no root waits. */
 async function discardAnswer(args: Arguments, context: Context): Promise<Answer> {
   if (isChange(args) || args.flag('sign')) {
-    throw usage('--discard gives up the root that waits, and goes with no other option');
+    throw usage('--discard discards the pending root, and takes no other option');
   }
   await discardWaiting(context.rings, authorOf(context));
   return {
     json: { discarded: true, changed: true },
-    lines: ['the root that waited is given up, with the signatures it had'],
+    lines: ['discarded the pending root with its signatures'],
     next: context.next('key trust'),
   };
 }

@@ -66,7 +66,9 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   expect(await tool.json(restore), 'typed again').toMatchObject({ changed: false });
   expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
   await rm(join(tool.folder, 'rings/trust.json'));
-  expect((await tool.run('status cities')).stdout).toContain('signed; the trust.json that names');
+  expect((await tool.run('status cities')).stdout).toContain(
+    'signed, but the trust.json that lists',
+  );
 });
 
 test('the first ring of a folder is signed from the start, unless told otherwise', async () => {
@@ -89,7 +91,7 @@ test('the first ring of a folder is signed from the start, unless told otherwise
   expect(await readdir(tool.folder)).toEqual(['weak']);
 
   const made = await tool.run(`${create} ${place}`);
-  expect(made.stdout).toContain(`signed by ada: keep a copy of ${keys}`);
+  expect(made.stdout).toContain(`signed with the key ada: keep a copy of ${keys}`);
   expect(made.stdout).toContain('no passphrase protects that key: ring-builder key protect');
   await tool.json(`add cities ${devices}`);
   const signed = await tool.json(`commit cities -m first ${place}`);
@@ -149,9 +151,13 @@ test('what is imported into a folder of signed rings is signed, or says why not'
   expect(await tool.json('verify copy')).toMatchObject({ ok: true });
 
   const keyless = await tool.run(`import --from-json ${file} other ${eve}`);
-  expect(keyless.stdout).toMatch(/not signed: no ring key is here.* commit other -m "signed/);
+  expect(keyless.stdout).toMatch(
+    /not signed, because no ring key is here.* commit other -m "signed/,
+  );
   const { stdout } = await tool.run('status other');
-  expect(stdout).toContain('not signed, as the rings of this folder are: it cannot be pushed');
+  expect(stdout).toContain(
+    'not signed, although this folder has a root of trust: it cannot be pushed',
+  );
   const foreign = await tool.run(`import --from-json ${file} far --cluster far ${ada}`);
   expect(foreign.stdout).toContain("it is of cluster 'far', the keys of this folder are of");
 });
@@ -218,7 +224,7 @@ test('a key that is revoked takes its signatures with it: who signs again is tol
   expect(revoked.stdout).toContain('cities version 1 has too few signatures now');
   expect(revoked.stdout).toMatch(/^Next: ring-builder sign cities 1$/m);
   expect((await tool.run('status cities')).stdout).toContain(
-    'signed by no key that counts (0 of 1); 1 more needed before it can be pushed',
+    'signed by no trusted key (0 of 1); 1 more needed before it can be pushed',
   );
   expect(await tool.json(`sign cities 1 ${bob}`)).toMatchObject({ missing: 0 });
 });

@@ -43,21 +43,23 @@ export const verb: Verb = {
       choices: ['ring', 'root', 'beacon'],
     }),
     cluster: textOption('generate: cluster of the first root (default: that of the rings here)'),
-    add: listOption('trust: ROLE:NAME=PUBLIC, a line of key generate'),
-    threshold: listOption('trust: ROLE=N, signatures that are needed'),
-    large: textOption('trust: N, ring signatures that a large change needs'),
-    'moved-share': textOption('trust: share of the slots above which it is large: 0.05'),
-    'allow-override': textOption('trust: may a reason stand for them', { choices: ['yes', 'no'] }),
-    days: textOption('generate, trust: how long the root is good (default 731)'),
-    'raise-epoch': flagOption('trust: what was signed before counts no more'),
-    sign: flagOption('trust: add a signature to the root that waits'),
-    discard: flagOption('trust: give up the root that waits'),
+    add: listOption('trust: add a key, ROLE:NAME=PUBLIC as printed by key generate'),
+    threshold: listOption('trust: ROLE=N, the number of signatures needed'),
+    large: textOption('trust: number of ring signatures that a large change needs'),
+    'moved-share': textOption('trust: share of moved slots above which a change is large: 0.05'),
+    'allow-override': textOption('trust: whether an override reason may replace them', {
+      choices: ['yes', 'no'],
+    }),
+    days: textOption('generate, trust: lifetime of the root in days (default 731)'),
+    'raise-epoch': flagOption('trust: invalidate all earlier signatures'),
+    sign: flagOption('trust: add a signature to the pending root'),
+    discard: flagOption('trust: discard the pending root'),
   },
   examples: [
-    ['$0 key generate ada', 'turns signing on: root, ring and beacon keys, and trust.json'],
-    ['$0 key generate bob --role ring', 'a key for somebody else: prints the line to --add'],
-    ['$0 key protect', 'a passphrase for the keys here that have none'],
-    ['$0 key trust --add ring:bob=MCow…', 'the next root, which knows bob'],
+    ['$0 key generate ada', 'turn on signing: root, ring and beacon keys, and trust.json'],
+    ['$0 key generate bob --role ring', 'a key for another person: prints the line for --add'],
+    ['$0 key protect', 'encrypt the keys here that have no passphrase'],
+    ['$0 key trust --add ring:bob=MCow…', 'the next root, with bob'],
     ['$0 key revoke eve', 'the next root, without eve'],
   ],
   run: async (args, context) => {
@@ -83,7 +85,7 @@ async function protectAnswer(context: Context, names: readonly string[]): Promis
   for (const name of wanted) {
     if (await protectKey(folder, name, () => passphrase('create'))) done.push(name);
   }
-  const none = `no key in ${folder} was without a passphrase`;
+  const none = `all keys in ${folder} already have a passphrase`;
   return {
     json: { folder, protected: done, changed: done.length > 0 },
     lines: [done.length === 0 ? none : `encrypted in ${folder}: ${done.join(', ')}`],
@@ -125,7 +127,7 @@ async function listAnswer(context: Context): Promise<Answer> {
     trust !== null
       ? [`root ${trust.root.version} (${trust.id})`, 'key trust']
       : isElsewhere
-        ? [`${context.rings} is not there: --rings DIR names a folder`, 'key list --rings DIR']
+        ? [`${context.rings} does not exist: --rings DIR selects a folder`, 'key list --rings DIR']
         : ['rings here are unsigned', 'key generate'];
   return {
     json: { signed: root !== null, root: trust?.id ?? null, folder: context.keys.folder, keys },
@@ -152,7 +154,7 @@ async function generateAnswer(
   names: readonly string[],
 ): Promise<Answer> {
   requireElsewhere(context);
-  if (names.length > 1) throw usage(`one key at a time, not ${names.join(' ')}`);
+  if (names.length > 1) throw usage(`name one key at a time, not ${names.join(' ')}`);
   const name = names[0] ?? keyNameOf(context.user);
   requireKeyName(name); // checked before a passphrase is asked for
   const role = args.optionalText('role');
@@ -165,8 +167,8 @@ async function generateAnswer(
   return {
     json: { key: { ...key, role: role ?? 'ring' }, folder, line, changed: true },
     lines: [
-      `key ${name} (${key.id.slice(0, 12)}) is in ${folder}; its private half must stay there`,
-      `whoever holds the root keys lets it count with: ring-builder key trust --add ${line}`,
+      `key ${name} (${key.id.slice(0, 12)}) is in ${folder}; the private key must stay there`,
+      `the holders of the root keys add it with: ring-builder key trust --add ${line}`,
     ],
     next: context.next(`key trust --add ${line}`),
   };
@@ -183,9 +185,9 @@ async function turnOn(args: Arguments, context: Context, name: string): Promise<
     json: { cluster, root, trust, keys, folder, expires, changed: true },
     lines: [
       `signing is on for cluster '${cluster}': commits are signed by ${name} from now on`,
-      `root 1 (${root}) is in ${trust}, good until ${expires}`,
+      `root 1 (${root}) is in ${trust}, valid until ${expires}`,
       `keys ${namesOfKeys(keys).join(', ')} are in ${folder}; keep copies of them`,
-      `now move ${keys.root.name}.key to a place without network: it is needed to change keys only`,
+      `now move ${keys.root.name}.key to offline storage: it is only needed to change keys`,
       `servers: ring-server --trust ${trust} …, or --trust ${root}`,
       'large changes need a second ring key or --override: ring-builder key generate NAME --role ring',
     ],

@@ -50,7 +50,7 @@ export function withoutKeys(root: TrustRoot, names: readonly string[]): TrustRoo
     );
     if (found[0] !== undefined && found.length === 1) return keyIdOf(found[0].spki);
     const all = counted(found.length, 'key');
-    const message = `${all} of root ${root.version} called ${name}, wanted 1`;
+    const message = `${all} of root ${root.version} called ${name}, expected 1`;
     throw new CodedError('SIGNING_KEY_UNKNOWN', message, { hint: 'ring-builder key list' });
   });
   let next: TrustRoot = {
@@ -73,7 +73,7 @@ function tooFewKeys(
   const has = `role ${role} has ${counted(left, 'key')}, its threshold is ${threshold}`;
   return new CodedError('TRUST_INVALID', `without ${names.join(' and ')}, ${has}`, {
     hint:
-      `first another one: ring-builder key generate NAME --role ${role} prints what ` +
+      `first add another one: ring-builder key generate NAME --role ${role} prints what ` +
       `ring-builder key trust --add takes; then ring-builder key revoke ${names.join(' ')}`,
     details: { role, threshold, left },
   });
@@ -112,7 +112,7 @@ function parseAdded(word: string): Added {
   }
   throw usage(
     `--add ${word} is not ROLE:NAME=PUBLIC`,
-    'a line that ring-builder key generate prints',
+    'use a line printed by ring-builder key generate',
   );
 }
 

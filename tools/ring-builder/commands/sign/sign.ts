@@ -19,8 +19,8 @@ import { printDevices } from '../look/diff.ts';
 export const verb: Verb = {
   positionals: versionPositional,
   examples: [
-    ['$0 sign cities', 'the second signature on a large change, by the only ring key here'],
-    ['$0 sign cities 7 --sign-as bob', 'by another one of those here'],
+    ['$0 sign cities', 'the second signature of a large change, with the only ring key here'],
+    ['$0 sign cities 7 --sign-as bob', 'with another one of the keys here'],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -32,8 +32,8 @@ export const verb: Verb = {
     const place = { rings: context.rings, ring };
     const signed = await signVersion(place, authorOf(context), { version, key });
     const { id, signers, needed, missing, changed } = signed;
-    const how = changed ? 'signed' : 'was signed by this key before';
-    const left = missing === 0 ? 'it may be pushed' : `${missing} more needed`;
+    const how = changed ? 'signed' : 'was already signed by this key';
+    const left = missing === 0 ? 'it can be pushed' : `${missing} more needed`;
     return {
       json: { ring, version, id, signers, needed, missing, changed },
       lines: [

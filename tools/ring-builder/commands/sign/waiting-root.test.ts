@@ -24,7 +24,8 @@ async function twoPeople() {
 
 test('whose signature is missing is said, and where to type what', async () => {
   const { ada, bob, made } = await twoPeople();
-  const lacking = /^not signed yet by bob-root: where .*ring-builder key trust --sign$/m;
+  const lacking =
+    /^not signed yet by bob-root: on a machine with .*ring-builder key trust --sign$/m;
   expect(made).toMatchObject({ json: { inForce: false, changed: true } });
   expect(made.lines.join('\n')).toMatch(lacking);
   expect(made.next).toBe('ring-builder key trust');
@@ -34,12 +35,12 @@ test('whose signature is missing is said, and where to type what', async () => {
     changed: false,
     unsigned: [{ name: 'bob-root' }],
   });
-  expect(again.lines[0]).toBe('nothing to add: the root keys here have signed it before');
+  expect(again.lines[0]).toBe('nothing to add: the root keys here have already signed it');
   expect(again.next).toBe('ring-builder key trust');
   const health = await ada.answer('health');
   expect(health.json).toMatchObject({ waitingRoot: 2 });
   expect(health.lines.at(-1)).toBe(
-    'root of trust 2 waits: it lacks signatures of bob-root; ring-builder key trust shows it',
+    'root of trust 2 is pending: it lacks signatures of bob-root; ring-builder key trust shows it',
   );
 
   expect((await ada.answer('key trust')).next).toBe('ring-builder key list');
@@ -48,8 +49,8 @@ test('whose signature is missing is said, and where to type what', async () => {
   const shown = lines.join('\n');
   expect(shown).toMatch(lacking);
   expect(shown).toMatch(/^it adds the root key bob-root \([0-9a-f]{12}\)$/m);
-  expect(shown).toMatch(/^with it: root keys: .*bob-root \(2 needed\)$/m);
-  expect(shown).not.toContain('with it: beacon keys');
+  expect(shown).toMatch(/^new: root keys: .*bob-root \(2 needed\)$/m);
+  expect(shown).not.toContain('new: beacon keys');
   expect(await bob.json('key trust --sign')).toMatchObject({ inForce: true, unsigned: [] });
   expect((await bob.answer('health')).json).toMatchObject({ waitingRoot: null });
 });
@@ -69,6 +70,6 @@ test('keys without their folder of rings are not offered a second root', async (
   const { keys } = ada.contextOf([]);
   const elsewhere = await ringBuilderHere({ keys });
   const { lines, next } = await elsewhere.answer('key list');
-  expect(lines.at(-1)).toMatch(/rings is not there: --rings DIR names a folder$/);
+  expect(lines.at(-1)).toMatch(/rings does not exist: --rings DIR selects a folder$/);
   expect(next).toBe('ring-builder key list --rings DIR');
 });
