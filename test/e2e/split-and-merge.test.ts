@@ -92,7 +92,9 @@ test('all partitions of md5-shift are split, moved, brought together and merged'
     expect(shares).toEqual([2, 2, 2]);
     const { stdout } = await builder.run(['plan', keyspace]);
     expect(stdout).toMatch(/: 24 slots are filled in place; none moves\n/);
-    expect(stdout).toMatch(/ to write, each device from its own files: nothing crosses the network; /);
+    expect(stdout).toMatch(
+      / to write, each device from its own files: nothing crosses the network; /,
+    );
     expect(stdout).not.toMatch(/to copy|at risk/);
     await cluster.commit('set', '--partition-power', '3');
     await rolledOut(cluster);

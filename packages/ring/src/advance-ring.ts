@@ -185,7 +185,10 @@ function assertCut(ring: Ring, cut: Pick<Ring, 'replicas' | 'table'>): void {
 
 function assertRowLengths(table: Table, partitions: number, replicas: number): void {
   const [found, wanted] = [table.map((row) => row.length), rowLengths(partitions, replicas)];
-  assert(found.join() === wanted.join(), `rows of ${found.join()} slots, expected ${wanted.join()}`);
+  assert(
+    found.join() === wanted.join(),
+    `rows of ${found.join()} slots, expected ${wanted.join()}`,
+  );
 }
 
 interface Step

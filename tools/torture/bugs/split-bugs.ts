@@ -11,7 +11,7 @@ export const splitBugs: readonly SeededBug[] = [
   {
     name: 'scan-skips-at-a-boundary',
     // A full page states where the scan continues, even when nothing is left there.
-    about: 'a page that ends with a partition continues after the next one',
+    about: 'a page that ends with a partition goes on behind the next one',
     nemeses: [kill],
     file: 'packages/server/src/coordinate/scan-keyspace.ts',
     find: 'else place = only === null ? placeAfter(scanned, place) : null;',

@@ -136,7 +136,7 @@ export function requireSameReplicas(head: Ring, state: BuilderState): void {
   const first = `${anew}, commit and rollout first`;
   const kept = `${set} ${replicas} keeps them`;
   throw unfit(state, `${replicas} replicas are to become ${state.replicas}`, {
-    hint: `cannot be combined with a split or merge: ${Number.isInteger(replicas) ? kept : first}`,
+    hint: `do one after the other: ${Number.isInteger(replicas) ? kept : first}`,
     details: { before: replicas, after: state.replicas },
   });
 }

@@ -53,7 +53,7 @@ export const verb: Verb = {
         `${ring} version ${version.ring.version} is the newest ` +
           `for ${counted(minutes, 'minute')}: ` +
           `${servers.length - missed.count} ` +
-          `of ${counted(servers.length, 'server')} told`,
+          `of ${counted(servers.length, 'server')} notified`,
         ...missed.table,
         older !== null && `${older.why}: ${older.text}`,
       ],
