@@ -34,7 +34,7 @@ export const archiveFrameBytesMax = 4 * 1_048_576;
 /** Records that a restore writes at once: each takes a few round trips of servers. */
 export const restoredAtOnce = 64;
 /**
- * Folders of rings whose store a user opens: of more the one opened least lately is forgotten, and
- * asks for its password's file again. Some 300 bytes each.
+ * Stores whose credentials are remembered for a user, about 300 bytes each. Beyond it, the store
+ * that was opened least recently is forgotten and needs its options again.
  */
 export const storesOpenedMax = 256;

@@ -40,8 +40,8 @@ export const httpSilentMsMax = 60_000;
 /** How long a stopping server answers requests in flight: whoever stops it waits 2 s. */
 export const httpEndMsMax = 500;
 /**
- * What a refused connection sends is read for so long: closing under one that still sends hides the
- * answer. Then it is destroyed, whether its other end closes or not.
+ * How long, in ms, the input of a refused connection is still read: closing while the client sends
+ * would hide the answer. Then the connection is destroyed, even if the client keeps it open.
  */
 export const refusedLingerMs = 500;
 /** How often a stopping server closes the connections that have nothing in flight any more. */
@@ -69,9 +69,9 @@ export const redisTurnMsMax = 10;
 /** Time per turn for one request that looks at many partitions. */
 export const workTurnMsMax = 10;
 /**
- * A session token that is further ahead than that, in ms, and than all stamps known here, moves no
- * clock: whoever may write one key makes up tokens. At clockAheadMsMax, every write of the server
- * was refused that met a clock a millisecond behind; half of it leaves room for clocks that differ.
+ * How far, in ms, a session token may move the clock beyond all stamps known here. Anyone who may
+ * write one key can forge a token. A limit of clockAheadMsMax would let it push the stamps of this
+ * server so far ahead that a replica with a slightly slower clock refuses its writes.
  */
 export const sessionAheadMsMax = clockAheadMsMax / 2;
 

@@ -27,8 +27,8 @@ interface Given {
 }
 
 /**
- * Throws TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, LOCK_HELD, SIGNATURES_MISSING where the
- * present document is of nobody who may grant, and what `next` throws.
+ * Writes the next access document. Throws TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN,
+ * LOCK_HELD, SIGNATURES_MISSING if the present document lacks signatures, and what `next` throws.
  */
 export function changeAccess(rings: string, author: Author, wanted: Given): Promise<RingsAccess> {
   return withTrustLock(rings, author, async () => {
@@ -48,8 +48,9 @@ export function changeAccess(rings: string, author: Author, wanted: Given): Prom
 }
 
 /**
- * Whoever may write the folder may write this file too, without a key. What it grants would be
- * signed with the change, unseen: so enough keys have signed it, or the one that signs now.
+ * Throws SIGNATURES_MISSING unless enough keys, or the key that signs now, have signed the
+ * document. Anyone who can write the folder can edit this file without a key, and a change would
+ * sign those grants unseen.
  */
 function requireBuildable({ document, signers, needed }: RingsAccess, keyId: string): void {
   if (signers.length >= needed || signers.includes(keyId)) return;
@@ -57,8 +58,8 @@ function requireBuildable({ document, signers, needed }: RingsAccess, keyId: str
   const message = `access document ${version} has ${signers.length} of ${needed} signatures`;
   throw new CodedError('SIGNATURES_MISSING', message, {
     hint:
-      'ring-builder access list shows what it grants: where that is right, ring-builder access ' +
-      `sign; else ${getItBack}`,
+      'ring-builder access list shows what it grants; if that is right, ring-builder access ' +
+      `sign; otherwise ${getItBack}`,
     details: { version, signers, needed },
   });
 }
@@ -83,8 +84,9 @@ export function signAccess(
 }
 
 /**
- * Who grants signs: a document without any signature was made by somebody who has no key. A key
- * that was revoked since counts here, as its document needs this signature most.
+ * Requires at least one signature: whoever grants signs, so an unsigned document was made without a
+ * key. The signature of a key that was revoked since counts, because that document has to be signed
+ * again.
  */
 function requireOurs(
   file: SignedDocument,

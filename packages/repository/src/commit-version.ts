@@ -73,8 +73,8 @@ export interface VersionToCommit {
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
  * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE, TRUST_UNKNOWN, RECEIPTS_MISSING,
- * VALUE_OUT_OF_RANGE, what encodeVersion throws, and where the head here is not what was signed
- * BUILDER_FILE_INVALID, RING_FILE_INVALID, SIGNATURES_MISSING; then the head is what it was.
+ * VALUE_OUT_OF_RANGE, what encodeVersion throws, and BUILDER_FILE_INVALID, RING_FILE_INVALID or
+ * SIGNATURES_MISSING if the folder's head is not what was signed. The head is then unchanged.
  */
 export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<Head> {
   const { ring, state, entry, expected } = toCommit;

@@ -22,10 +22,11 @@ interface SignedVersion extends Approval {
 }
 
 /**
- * Also after a rotation: signatures of keys that count no more stay, as history. A crash leaves the
- * file signed and the log without the note, or both. Throws RING_UNKNOWN, LOCK_HELD, TRUST_UNKNOWN,
- * TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING when the version was made unsigned, or by
- * nobody with a key, RING_FILE_INVALID when the log names another one.
+ * Adds a signature to a version, also after a key rotation; signatures of revoked keys stay as
+ * history. A crash leaves the file signed, with or without the note in the log. Throws
+ * RING_UNKNOWN, LOCK_HELD, TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING if
+ * the version was made unsigned or without a ring key, RING_FILE_INVALID if the log names another
+ * version file.
  */
 export async function signVersion(
   place: { readonly rings: string; readonly ring: string },

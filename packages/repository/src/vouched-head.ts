@@ -1,5 +1,5 @@
-// Whether the next version may be built on the head. Whoever may write the folder may write its
-// files too, without any key: what they say of devices would be signed with the next version.
+// Checks whether the next version may build on the head. Anyone who can write the folder can edit
+// its files without a key, and the next version would sign the devices they name.
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type BuilderState } from '@ringwright/builder/state/builder-state';
@@ -13,21 +13,21 @@ import { ringPayload } from './encode-version.ts';
 import { readVersionFile, type StoredVersion } from './folder/read-version.ts';
 import { type RingFolder, versionPath } from './folder/ring-folder.ts';
 
-/** Throws BUILDER_FILE_INVALID where builder.json is not what the version restores. */
+/** Throws BUILDER_FILE_INVALID if builder.json differs from the state that the version restores. */
 export function requireState(folder: RingFolder, head: StoredVersion, state: BuilderState): void {
   if (head.state === null) return;
   if (Buffer.compare(serializeState(head.state), serializeState(state)) === 0) return;
-  const message = `${folder.builder} is not what version ${head.ring.version} restores`;
+  const message = `${folder.builder} differs from what version ${head.ring.version} restores`;
   throw new CodedError('BUILDER_FILE_INVALID', message, {
-    hint: `get it back from git, then: ring-builder verify ${folder.ring}`,
+    hint: `restore it from git, then run ring-builder verify ${folder.ring}`,
     details: { ring: folder.ring, path: folder.builder },
   });
 }
 
 /**
- * The head has the signatures that it needed when it was made, or one of the key that signs now.
- * So nobody puts a name to what another one made and nobody approved. A head from before there were
- * signatures has none, nor has any version before it. Throws SIGNATURES_MISSING.
+ * Requires that the head has the signatures it needed when it was made, or one of the key that
+ * signs now, so that nobody signs unseen what nobody approved. An unsigned head is accepted if no
+ * earlier version is signed: signing was turned on after it. Throws SIGNATURES_MISSING.
  */
 export async function requireVouched(
   folder: RingFolder,
@@ -39,7 +39,7 @@ export async function requireVouched(
   if (signing === null) {
     const signed = await signedBefore(folder, version);
     if (signed === null) return;
-    throw notVouched(folder, version, `no signature, and version ${signed} before it has`);
+    throw notVouched(folder, version, `no signature, although version ${signed} is signed`);
   }
   const at = roots.findIndex(({ id }) => id === signing.root);
   const root = roots[at];
@@ -51,7 +51,9 @@ export async function requireVouched(
   throw notVouched(folder, version, `${signers.size} of ${needed} signatures`);
 }
 
-/** Throws SIGNATURES_MISSING: who makes a version signs it, so this one is of somebody unknown. */
+/**
+ * Throws SIGNATURES_MISSING for a version that no ring key has signed: its author signs it first.
+ */
 export function requireMaker(
   folder: RingFolder,
   version: StoredVersion,
@@ -69,7 +71,7 @@ function ringSigners(
   return signersOf(ringPayload(bytes), signatures, keys);
 }
 
-/** The newest signed version before an unsigned one; null: there is none. */
+/** Returns the newest signed version before `version`; null if there is none. */
 async function signedBefore(folder: RingFolder, version: number): Promise<number | null> {
   for (let before = version - 1; before > 0; before -= 1) {
     if (!(await exists(versionPath(folder, before)))) continue; // it was pruned
@@ -82,9 +84,9 @@ async function signedBefore(folder: RingFolder, version: number): Promise<number
 function notVouched({ ring }: RingFolder, version: number, has: string): CodedError {
   return new CodedError('SIGNATURES_MISSING', `version ${version} of ${ring} has ${has}`, {
     hint:
-      `ring-builder show ${ring} ${version} shows it: where it is right, ring-builder sign ` +
-      `${ring} ${version}; else get the folder back from git, or: ring-builder restore ${ring} ` +
-      '--from IP:PORT --replace',
+      `ring-builder show ${ring} ${version} shows it; if it is right, ring-builder sign ` +
+      `${ring} ${version}; otherwise restore the folder from git, or run ` +
+      `ring-builder restore ${ring} --from IP:PORT --replace`,
     details: { ring, version },
   });
 }

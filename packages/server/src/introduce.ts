@@ -153,7 +153,7 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
     await refillIfRestored(ports, remembered);
     ports.knownPeers.believe(address);
   } else if (isPast(remembered, ports.generation.current)) {
-    // Of this directory it hears from here alone, so never of a later state than this one.
+    // It can learn of this directory only from this process, so never of a later state than this.
     ports.knownPeers.believe(address);
   }
   if (remembered !== null && remembered.born !== ports.generation.current.born) {
@@ -167,9 +167,9 @@ function isPast(remembered: Generation | null, { born, age }: Generation): boole
 }
 
 /**
- * Whether a server may know that this directory was put back from a backup. One that said so, and
- * was believed, has heard of the new age since, and one that was greeted and did not say so has
- * heard of this one: neither has anything more to say in this life.
+ * Whether to believe a server that remembers a later state of this directory, which was then
+ * restored from a backup. Each server is believed once per process: after the first greeting it
+ * knows the present age, whether it reported a later one or not.
  */
 function wasPutBack(
   { generation, knownPeers }: IntroducePorts,

@@ -106,8 +106,8 @@ export async function openDevice(
 }
 
 /**
- * Why a server could not start, where that is the disk, with what to do about it: DISK_FULL with
- * the room a start needs, DISK_FAILED, or the error itself.
+ * Returns why a server could not start: DISK_FULL with the space that a start needs, DISK_FAILED,
+ * or the error itself if the disk is not the cause.
  */
 export async function startFailure(error: unknown, directory: string): Promise<unknown> {
   if (!isDiskFull(error)) return diskError(error) ?? error;

@@ -49,8 +49,8 @@ export class RecordFileWriter {
   ): Promise<RecordFileWriter> {
     const file = recordsPath(folder);
     if (left === null) {
-      // Records are read by those who may: not by all users of this machine, nor through a link
-      // that one of them has put there.
+      // Only this user may read the records: not all users of this machine, and not through a link
+      // that another user has placed there.
       await rm(file, { force: true });
       return new RecordFileWriter(await open(file, 'wx', 0o600));
     }

@@ -1,4 +1,4 @@
-// Whether servers hold a newer access document than the folder, asked before the next one is made.
+// Checks, before the next access document is made, that no server has a newer one than the folder.
 import { accessIdOf } from '@ringwright/access/access-document';
 import { judgeAccess, openAccess } from '@ringwright/access/open-access';
 import { CodedError, orCoded } from '@ringwright/base/coded-error';
@@ -12,9 +12,9 @@ import { allTargets } from './all-targets.ts';
 const answerMs = 3_000;
 
 /**
- * What was revoked would be granted again by a document that is based on one from before: in a
- * folder that is behind, or was put back, also where the first attempt is refused. Servers that do
- * not answer, or answer with what nobody signed, say nothing. Throws ACCESS_OLDER, ACCESS_FORK.
+ * A document based on an older one would grant revoked tokens again, for example in a folder that
+ * was restored from a backup. Servers that do not answer, and documents without valid signatures,
+ * are ignored. Throws ACCESS_OLDER, ACCESS_FORK.
  */
 export async function requireNewestAccess(rings: string, nowMs: number): Promise<void> {
   const trust = (await readTrust(rings))?.trust;
@@ -32,7 +32,7 @@ export async function requireNewestAccess(rings: string, nowMs: number): Promise
   });
 }
 
-/** Nothing is the document before the first one. */
+/** A folder without a document has version 0. */
 function judgedOf(access: RingsAccess | null, cluster: string) {
   if (access === null) return { document: { cluster, epoch: 0, version: 0 }, id: '' };
   const { document, file } = access;

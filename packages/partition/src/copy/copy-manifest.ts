@@ -22,8 +22,11 @@ export interface CopyDescription {
   readonly tombstones: number;
   /** Content digest, as in PartitionInfo. */
   readonly digest: string;
-  /** The highest marks that it may have, by what others say; absent: it is not looked. */
-  readonly marksMax?: TombstoneMarks | undefined;
+  /**
+   * Returns the highest marks that the copy may have, according to the other holders. Called only
+   * for a copy that has marks. Absent: any marks are accepted.
+   */
+  readonly marksMax?: (() => Promise<TombstoneMarks>) | undefined;
 }
 
 export interface CopyManifest extends CopyDescription {
@@ -61,12 +64,20 @@ export function checkDescription(manifest: CopyDescription): void {
   if ((manifest.walBytes ?? 0) >= manifest.bytes) throw wrong('it has a WAL and no file');
 }
 
-/** Throws COPY_INVALID for marks under which records would go that are here. */
-export function checkMarks(most: TombstoneMarks | undefined, marks: TombstoneMarks): void {
-  if (most === undefined) return;
+/**
+ * Throws COPY_INVALID if the marks of a copy are higher than the other holders confirm: local
+ * records below such a floor would be dropped. A floor is never above its barrier, so a copy
+ * without a barrier needs no question.
+ */
+export async function checkMarks(
+  marksMax: CopyDescription['marksMax'],
+  marks: TombstoneMarks,
+): Promise<void> {
+  if (marksMax === undefined || marks.barrierMs === 0) return;
+  const most = await marksMax();
   for (const name of ['floorMs', 'barrierMs'] as const) {
     if (marks[name] <= most[name]) continue;
-    throw wrong(`${name} is ${marks[name]}, and ${most[name]} by what others say`);
+    throw wrong(`${name} is ${marks[name]}, but other holders confirm only ${most[name]}`);
   }
 }
 

@@ -186,7 +186,7 @@ async function verifyCopy(
   const audit = await audits.audit(file, owner);
   const { meta } = audit;
   if (meta !== null) {
-    checkMarks(manifest.marksMax, { floorMs: meta.floor_ms, barrierMs: meta.barrier_ms });
+    await checkMarks(manifest.marksMax, { floorMs: meta.floor_ms, barrierMs: meta.barrier_ms });
   }
   const findings = compareManifest(audit, manifest);
   const [first] = findings;

@@ -56,8 +56,8 @@ export class PreparedBallots {
   }
 
   /**
-   * A floor keeps out all that they would: those of rounds that never ended, about keys that nobody
-   * writes any more, would stay for good.
+   * Ends the promises up to a floor, which keeps out the same records. Promises of rounds that
+   * never ended would otherwise stay forever if nobody writes their keys again.
    */
   endUpTo(floorMs: number): void {
     for (const [name, { ms }] of this.#held) {

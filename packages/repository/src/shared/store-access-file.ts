@@ -1,6 +1,6 @@
-// What opens the store of a folder of rings: of this user and this machine, so it lies with the
-// user's other settings. A folder of rings is shared: what it names as a password's file, another
-// one could have written there, with a store of his own beside it that is sent the password.
+// The credential files for the store of a rings folder. They are kept with the settings of the
+// user, because a rings folder is shared: anyone who can write there could name a store of their
+// own, and any private file of this user as the password file.
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -15,12 +15,12 @@ import { z } from 'zod';
 
 const schema = z.strictObject({
   format: z.literal(1),
-  /** The one that was opened last is the last one. */
+  /** In the order of use, the most recent last. */
   opened: z.array(
     z.strictObject({
       /** Absolute path of the folder of rings. */
       rings: z.string(),
-      /** As its store.json has it. */
+      /** URL of the store, as in store.json. */
       url: z.string(),
       access: storeAccessSchema,
     }),
@@ -32,7 +32,7 @@ export function storeAccessPath(): string {
   return join(homedir(), '.config', 'ringwright', 'stores.json');
 }
 
-/** Null where nothing was given for that store in that folder. Throws HEAD_RECORD_INVALID. */
+/** Returns null if no credentials are stored for it. Throws HEAD_RECORD_INVALID. */
 export async function readStoreAccess(rings: string, url: string): Promise<StoreAccess | null> {
   const found = (await readOpened()).find((one) => one.rings === resolve(rings) && one.url === url);
   return found?.access ?? null;
@@ -45,7 +45,7 @@ export async function keepStoreAccess(
 ): Promise<void> {
   const opened = await readOpened();
   const own = { rings: resolve(rings), url, access };
-  if (isDeepStrictEqual(await readStoreAccess(rings, url), access)) return;
+  if (isDeepStrictEqual(opened.at(-1), own)) return;
   const others = opened.filter((one) => one.rings !== own.rings || one.url !== url);
   const kept = [...others, own].slice(-storesOpenedMax);
   const path = storeAccessPath();
@@ -60,6 +60,6 @@ async function readOpened(): Promise<Opened> {
   const parsed = schema.safeParse(jsonOrNull(text));
   if (parsed.success) return parsed.data.opened;
   throw new CodedError('HEAD_RECORD_INVALID', `${path} cannot be read`, {
-    hint: 'remove it and give --store, and what opens it, once more',
+    hint: 'remove it, then give --store and its options again',
   });
 }

@@ -19,14 +19,14 @@ const schema = z.strictObject({
   url: z.string(),
   /** Ring stores for rings without a head. Afterwards the head names its stores. */
   stores: z.array(z.string()).max(ringStoresMax),
-  /** Of older releases, and not heard: store-access-file.ts. */
+  /** Written by older releases and ignored: see store-access-file.ts. */
   access: z.unknown().optional(),
 });
 
 interface StoreFile {
   readonly url: string;
   readonly stores: readonly string[];
-  /** Of this user; absent where the store asks for nothing. */
+  /** Credentials of this user; absent if the store needs none. */
   readonly access?: StoreAccess;
 }
 

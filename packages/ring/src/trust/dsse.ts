@@ -26,9 +26,9 @@ export function signPayload(privateKey: KeyObject, payload: Payload): RingSignat
 }
 
 /**
- * The ids of those keys that have signed: distinct keys. Signatures of other keys and wrong ones
- * count for nothing; beyond the cap none is looked at, and of each key its first one alone: 64
- * wrong ones of a stranger took as much of the processor as 64 documents.
+ * Returns the ids of the keys that have signed. Signatures of other keys and invalid ones are
+ * ignored. Only the first signature of each key is verified, up to the cap: otherwise 64 invalid
+ * signatures would cost as much processor time as 64 documents.
  */
 export function signersOf(
   payload: Payload,

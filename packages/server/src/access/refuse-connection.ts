@@ -1,15 +1,15 @@
-// Connections that are told why they are not served.
+// Refuses a connection with a last message.
 import type { Duplex } from 'node:stream';
 import { refusedLingerMs } from '@ringwright/base/limits-listeners';
 
 /**
- * The last words to a connection that nobody serves. Unread bytes would keep its descriptor when
- * the other end has closed, one that stays half open would keep it for good, and one that is reset
- * would end the process.
+ * Sends the message and closes the connection. Its input is read and discarded, because unread
+ * bytes would keep the descriptor open after the peer has closed. The timeout ends a half-open
+ * connection. Without a listener for errors, a reset would end the process.
  */
-export function refuseConnection(socket: Duplex, words: string): void {
+export function refuseConnection(socket: Duplex, message: string): void {
   socket.on('error', () => undefined);
   socket.resume();
-  socket.end(words);
+  socket.end(message);
   setTimeout(() => socket.destroy(), refusedLingerMs).unref();
 }

@@ -45,7 +45,7 @@ async function beginCopy(ports: CopyPorts, task: CopyTask): Promise<ChunkedCopy>
   const timeoutMs = copyOpenTimeoutMs;
   const { copy, ...about } = await devices.call({ ...to, timeoutMs }, copyOpen, asked);
   try {
-    const manifest = { keyspace, partition, ...about, marksMax: await marksMaxOf(ports, task) };
+    const manifest = { keyspace, partition, ...about, marksMax: marksMaxOf(ports, task) };
     const incoming = await store.receiveCopy(keyspace, partition, manifest);
     return { kind: 'chunks', keyspace, partition, assignment, source, copy, manifest, incoming };
   } catch (error) {

@@ -89,7 +89,7 @@ async function takePacked(
   const { active, partition, onBytes, onReceived } = task;
   const bytes = packed.records.length;
   const about = { keyspace: active.ring.keyspace, partition, ...packed };
-  if (barrierMs > 0) checkMarks(await marksMaxOf(ports, task), packed);
+  await checkMarks(marksMaxOf(ports, task), packed);
   await throttle.pass(bytes);
   onBytes(bytes, bytes);
   onReceived();
@@ -176,8 +176,7 @@ async function beginFetch(
   const { ip: host } = addressFor('replication', holder);
   const { copy, key, port, ticket, cipherKey, ...described } = offer;
   try {
-    const marksMax = await marksMaxOf(ports, task);
-    const about = { keyspace, partition, ...described, marksMax };
+    const about = { keyspace, partition, ...described, marksMax: marksMaxOf(ports, task) };
     const incoming = await store.copies.take(about, key);
     const gate = { host, port, ticket, cipherKey };
     const name = { keyspace, partition, assignment, source };

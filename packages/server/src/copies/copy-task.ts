@@ -22,7 +22,7 @@ export interface CopyTask {
   readonly partition: number;
   readonly assignment: number | null;
   readonly source: number;
-  /** An operator has said that what there is must do: nobody else is asked about it. */
+  /** An operator forced the load: other holders are not asked to confirm it. */
   readonly isForced?: boolean | undefined;
   readonly onBytes: (done: number, total: number) => void;
   /** Called when all bytes are here. */
@@ -45,16 +45,18 @@ export interface CopyResult {
 }
 
 /**
- * The highest marks that the copy may have: under others, the source alone could have records go
- * that are here, or keep writes out. Undefined where nobody else is to be asked.
+ * Returns how to ask for the highest marks that the copy may have. Without this limit, a lying
+ * source could have local records dropped, or keep out writes. Undefined for a forced load.
  */
-export async function marksMaxOf(
+export function marksMaxOf(
   { devices }: CopyPorts,
   { active, partition, isForced }: CopyTask,
-): Promise<CopyDescription['marksMax']> {
+): CopyDescription['marksMax'] {
   if (isForced === true) return undefined;
-  const nowMs = Date.now();
-  return { floorMs: await heldFloor(devices, { active, partition }, nowMs), barrierMs: nowMs };
+  return async () => {
+    const nowMs = Date.now();
+    return { floorMs: await heldFloor(devices, { active, partition }, nowMs), barrierMs: nowMs };
+  };
 }
 
 /**

@@ -50,8 +50,8 @@ export class OnceComplete {
   }
 
   /**
-   * Of all files here: notes of others go. What was forgotten is saved with the next note, and a
-   * server that ended before would keep it for good: partitions that were split never come back.
+   * Drops the notes of files that are not among `files`. A removed note reaches the disk only with
+   * the next note, so a server that was killed before would otherwise keep it forever.
    */
   keep(files: readonly Held[]): void {
     const kept = new Set(files.filter((held) => this.has(held)).map(nameOf));

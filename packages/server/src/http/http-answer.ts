@@ -50,8 +50,8 @@ export function methodUnknown(
 }
 
 /**
- * To be called before the answer to a request whose body will never be read to its end. Node
- * forgets a request that was answered: whoever still reads it would wait for ever.
+ * Must be called before the answer to a request whose body is not read to its end. Node drops an
+ * answered request without an event, so a pending read of its body would never end.
  */
 export function endWithAnswer({ request, response }: Exchange): void {
   response.shouldKeepAlive = false;

@@ -1,6 +1,6 @@
-// The tombstone floor of a partition, as most of its holders tell it. What lies below a floor and
-// is not in a file counts as deleted: on the word of one device that lies every other one would
-// refill, and lose its records.
+// The tombstone floor of a partition, as confirmed by a quorum of its holders. A key below the
+// floor that a file lacks counts as deleted. If one device were believed, a lying one could make
+// every other device refill and lose its records.
 import { CodedError } from '@ringwright/base/coded-error';
 import { quorumOf } from '@ringwright/ring/quorum';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -14,9 +14,9 @@ interface Place {
 }
 
 /**
- * The highest floor that a quorum of the holders has, without this device; 0: none. A floor is
- * raised when all have promised it, and each has it soon after, so a true one is that of most. Of
- * two holders the other one's word is all there is.
+ * Returns the highest floor that a quorum of the holders has, not counting this device; 0 if there
+ * is none. A floor rises after all holders have promised it, and all have it soon after, so most
+ * holders have a true floor. With two holders, the other one alone decides.
  */
 export async function heldFloor(
   devices: DeviceCaller,
@@ -27,7 +27,7 @@ export async function heldFloor(
   const holders = new Set(slotsOf(active.ring, partition).map(({ device }) => device));
   const others = [...holders].filter((device) => device !== active.self);
   const floors = await Promise.all(others.map((device) => floorAt(devices, place, device)));
-  // One that is still to come would swallow what is written until then.
+  // A floor in the future would delete what is written until then.
   const past = floors.map((floorMs) => (floorMs > nowMs ? 0 : floorMs));
   const needed = holders.size > 2 ? quorumOf(holders.size) : 1;
   return past.toSorted((a, b) => b - a)[needed - 1] ?? 0;
@@ -38,7 +38,7 @@ async function floorAt(devices: DeviceCaller, place: Place, device: number): Pro
     const holding = await holdingAt(devices, place, device);
     return holding?.state === 'ready' ? holding.floorMs : 0;
   } catch (error) {
-    if (error instanceof CodedError) return 0; // it is away
+    if (error instanceof CodedError) return 0; // the device is unreachable
     throw error;
   }
 }

@@ -132,7 +132,7 @@ export function currentKeyspace({
   );
 }
 
-/** Whether the caller may learn that a ring is here: only with some permission for it. */
+/** Whether the caller may learn that this server has the ring: it needs a permission for it. */
 export function mayKnow(
   { ports, client }: Pick<RedisCall, 'ports' | 'client'>,
   name: string,

@@ -114,8 +114,8 @@ export class Replicator {
         const { mine = null, recent = null } = before[index] ?? {};
         if (!holding || !mine) continue;
         if (holding.floorMs > mine.barrierMs) {
-          // Holders drop tombstones only when all have promised: this file was not among them,
-          // unless it promised while the peer was asked, or the peer is wrong.
+          // Holders drop tombstones only after all have promised, so this file did not take part,
+          // unless it promised meanwhile or the peer is wrong.
           const floorMs = await heldFloor(this.#ports.devices, { active, partition }, nowMs());
           const info = usableInfo(store, keyspace, partition);
           if (info !== null && floorMs > info.barrierMs) {
@@ -246,7 +246,7 @@ export class Replicator {
     });
   }
 
-  /** Partitions that are split or merged, and devices that leave, never come back. */
+  /** Drops notes of partitions and devices that the ring no longer shares with this device. */
   #forgetOthers(keyspace: string, shares: ReadonlyMap<number, Share>): void {
     for (const name of this.#confirmed.keys()) {
       const [of, partition, device] = name.split('/');

@@ -92,7 +92,7 @@ test('a store that somebody wrote into the folder is sent nothing that this user
   await plain.run('status cities');
   const refused = await ada.run('status cities');
   expect(refused).toMatchObject({ exit: 2 });
-  expect(refused.stderr).toContain(`names the store ${url}, which was not opened from here before`);
+  expect(refused.stderr).toContain(`names the store ${url}, which this user has not opened yet`);
   theirs.close();
   expect(sent.length).toBeGreaterThan(0);
   expect(sent.join()).not.toContain('a private key');

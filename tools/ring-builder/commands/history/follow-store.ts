@@ -16,10 +16,9 @@ const left: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * --store is remembered in the rings folder, and for this user which files open it. Verbs that only
- * read go on with what is here when the store does not answer, and say so; those that write ask it
- * again.
- * Throws USAGE.
+ * Remembers --store in the rings folder, and its credential files for this user. If the store does
+ * not answer, commands that only read continue with the local files and say so; commands that write
+ * ask the store again. Throws USAGE.
  */
 export async function followStore(
   args: Arguments,
@@ -35,11 +34,11 @@ export async function followStore(
   }
   const found = await readStoreFile(context.rings);
   const isOpened = Object.keys(access).length > 0;
-  // The folder is shared: a store that it names is sent nothing before somebody here has named it.
+  // The folder is shared: a store that only the folder names is sent no credentials.
   if (url === undefined && isOpened && found !== null && found.access === undefined) {
     throw usage(
-      `${context.rings} names the store ${found.url}, which was not opened from here before`,
-      `where that is right, give --store ${found.url} once`,
+      `${context.rings} names the store ${found.url}, which this user has not opened yet`,
+      `if that is the right store, give --store ${found.url} once`,
     );
   }
   const known = url ?? found?.url;

@@ -64,7 +64,7 @@ function tokenRows(tokens: AccessDocument['tokens'], nowMs: number): TokenRow[] 
   });
 }
 
-/** All that a document grants, for whoever signs it. */
+/** Lists everything that a document grants, for the person who signs it. */
 export function grantLines(
   { version, by, change, tokens }: AccessDocument,
   nowMs: number,

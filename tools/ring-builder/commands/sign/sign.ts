@@ -57,12 +57,12 @@ async function storyOf(
   const { state, extraSections } = version;
   const told = madeLines(made, { staged: stagedChangesOf(extraSections), state });
   const before = await orCoded(readVersion(rings, ring, Math.max(1, made.version - 1)));
-  // The first one, or the one before was pruned.
+  // It is the first version, or the previous one was pruned.
   if (before instanceof CodedError || before.id === version.id) return told;
   return [...told, ...changedLines(before, version)];
 }
 
-/** What servers will do: the words are those of whoever made the version. */
+/** Lists what the version changes on servers; its message is only a claim of its author. */
 function changedLines(before: StoredVersion, after: StoredVersion): string[] {
   const diff = diffRings(before.ring, after.ring);
   const moves = `${counted(diff.movesStarted, 'move')} begun`;
