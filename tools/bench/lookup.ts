@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Program: lookups per second on one core, beside their limit, the bare hash. --json for machines.
+// Program: lookups per second on one core, beside their limit, the bare hash: --help
 import { hash } from 'node:crypto';
 import { printTable } from '@ringwright/base/print-table';
 import { seededRandom } from '@ringwright/base/random';
@@ -13,6 +13,7 @@ import { keyText } from '@ringwright/ring/partitioner/key-text';
 import { murmur3 } from '@ringwright/ring/partitioner/murmur3';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
+import { benchOptions } from './measure/bench-options.ts';
 import { machine } from './measure/machine.ts';
 import { median } from './measure/median.ts';
 
@@ -167,9 +168,17 @@ function print(figures: readonly Figures[]): void {
   console.log(lines.join('\n'));
 }
 
+const { json } = benchOptions({
+  name: 'lookup',
+  usage: `npm run bench:lookup -- [--json]
+
+Lookups per second on one core, beside their limit, the bare hash.
+  --json          one JSON document on standard output`,
+  options: { json: { type: 'boolean', default: false } },
+});
 const keys = randomKeys();
 const figures = subjects.map((subject) => measure(subject, keys));
-if (process.argv.includes('--json')) {
+if (json) {
   const setup = { keyCount, keyBytes, keySeed, power, replicas, deviceCount, rounds };
   console.log(JSON.stringify({ benchmark: 'lookup', machine, ...setup, figures }, null, 2));
 } else {

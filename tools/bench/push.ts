@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { assert } from '@ringwright/base/assert';
 import { inWaves } from '@ringwright/base/in-waves';
 import { printTable } from '@ringwright/base/print-table';
@@ -14,6 +13,7 @@ import { Link } from '@ringwright/node/link/link';
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import { meetServer } from '@ringwright/wire/meet-server';
 import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
+import { benchOptions } from './measure/bench-options.ts';
 import { machine } from './measure/machine.ts';
 import { median, quantile } from './measure/median.ts';
 import { type PushedVersion, pushVersions } from './push/push-versions.ts';
@@ -147,19 +147,15 @@ function print(figures: readonly Figures[], listeners: number, power: number): v
   console.log(`\n${meaning.join('\n')}`);
 }
 
-const { values } = parseArgs({
+const values = benchOptions({
+  name: 'push',
+  usage: `npm run bench:push -- [--listeners N] [--power P] [--json]\n\n${meaning.join('\n')}`,
   options: {
     listeners: { type: 'string', default: '1000' },
     power: { type: 'string', default: '20' },
     json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 });
-if (values.help) {
-  console.log('npm run bench:push -- [--listeners N] [--power P] [--json]\n');
-  console.log(meaning.join('\n'));
-  process.exit(0);
-}
 const [listeners, power] = [Number(values.listeners), Number(values.power)];
 const figures = await run(listeners, power);
 if (values.json) {

@@ -1,13 +1,12 @@
 #!/usr/bin/env node
-// Program: runs the builder on the clusters of scenarios/, beside Swift's builder if installed.
-// --large adds 23 x 4000 and 24 x 10,000, --growth the curve over partitions, --json for machines;
-// --no-swift and --only NAME leave things out. --partitioner hash-intervals or random-intervals.
+// Program: runs the builder on the clusters of scenarios/, beside Swift's builder if installed:
+// npm run bench:ring -- --help
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import { must } from '@ringwright/base/assert';
+import { benchOptions, refuse } from './measure/bench-options.ts';
 import { machine } from './measure/machine.ts';
 import { growthNames, largeNames, scenarioPath, smallNames } from './ring/ring-scenario.ts';
 import {
@@ -22,7 +21,20 @@ const PYTHON = '/usr/bin/python3';
 /** After this long, a case starts no further step in Swift. */
 const SWIFT_SECONDS = 120;
 
-const { values } = parseArgs({
+const cases = [...smallNames, ...largeNames, ...growthNames];
+
+const values = benchOptions({
+  name: 'ring',
+  usage: `npm run bench:ring -- [options]
+
+Builds and changes the rings of many clusters, beside Swift's builder where it is installed.
+  --only NAME     a case; may be repeated: ${cases.join(', ')}
+  --large         also 2^23 partitions on 4,000 devices and 2^24 on 10,000
+  --growth        also the same devices with more and more partitions
+  --partitioner P md5-shift (default), hash-intervals or random-intervals
+  --no-swift      without Swift's builder
+  --json          one JSON document on standard output
+Example: npm run bench:ring -- --only S1 --no-swift`,
   options: {
     large: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
@@ -40,14 +52,16 @@ const tell = (line: string): void => {
 };
 
 async function run(): Promise<void> {
+  const unknown = values.only.find((name) => !cases.includes(name));
+  if (unknown !== undefined) refuse('ring', `no case '${unknown}'`);
   const names = values.only.length > 0 ? values.only : smallNames;
-  const cases = [
+  const chosen = [
     ...names,
     ...(values.large ? largeNames : []),
     ...(values.growth ? growthNames : []),
   ];
   const lines: Line[] = [];
-  for (const name of cases) {
+  for (const name of chosen) {
     tell(`${name} …`);
     lines.push(
       ...((await program(process.execPath, ['ring-case.ts', name, values.partitioner])) as Line[]),

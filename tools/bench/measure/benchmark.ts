@@ -2,8 +2,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { messageOf } from '@ringwright/base/thrown';
+import { benchOptions, refuse } from './bench-options.ts';
 import { type Comparison, tableLines } from './comparison.ts';
 import { profileLines } from './cpu-profile.ts';
 import { machine } from './machine.ts';
@@ -36,22 +35,10 @@ interface Asked<Size extends string> {
   readonly json: boolean;
 }
 
-/** Reads the command line, runs the requested sections, prints; exit code 2 for bad options. */
+/** Reads the command line, runs the requested sections, and prints the results. */
 export async function runBenchmark<Size extends string>(benchmark: Benchmark<Size>): Promise<void> {
   const { name } = benchmark;
-  if (process.argv.includes('--help')) {
-    console.log(usageOf(benchmark));
-    return;
-  }
-  let asked: Asked<Size>;
-  try {
-    asked = parse(benchmark);
-  } catch (error) {
-    const what = messageOf(error);
-    console.error(`${what}; try npm run bench:${name} -- --help`);
-    process.exitCode = 2;
-    return;
-  }
+  const asked = parse(benchmark);
   const rows: Comparison[] = [];
   for (const section of asked.only) {
     try {
@@ -90,11 +77,13 @@ async function runSection<Size extends string>(
   return rows;
 }
 
-/** Throws an Error that says what is wrong. */
-function parse<Size extends string>({ sizes, sections }: Benchmark<Size>): Asked<Size> {
+function parse<Size extends string>(benchmark: Benchmark<Size>): Asked<Size> {
+  const { name, sizes, sections } = benchmark;
   const names = Object.keys(sizes) as Size[]; // its keys are of type Size
   const known = Object.keys(sections);
-  const { values } = parseArgs({
+  const values = benchOptions({
+    name,
+    usage: usageOf(benchmark),
     options: {
       ...Object.fromEntries(names.map((size) => [size, { type: 'string' }] as const)),
       only: { type: 'string', multiple: true, default: known },
@@ -105,11 +94,11 @@ function parse<Size extends string>({ sizes, sections }: Benchmark<Size>): Asked
   const given = new Map<string, unknown>(Object.entries(values));
   const numbers = names.map((size) => {
     const number = Number(given.get(size) ?? sizes[size].usual);
-    if (!(number > 0)) throw new Error(`--${size} takes a number above 0`);
+    if (!(number > 0)) refuse(name, `--${size} takes a number above 0`);
     return [size, number] as const;
   });
-  const strange = values.only.find((section) => !known.includes(section));
-  if (strange !== undefined) throw new Error(`no section '${strange}', only ${known.join(', ')}`);
+  const unknown = values.only.find((section) => !known.includes(section));
+  if (unknown !== undefined) refuse(name, `no section '${unknown}', only ${known.join(', ')}`);
   const { only, profile, json } = values;
   // Every name of type Size has its number.
   return { only, profile, json, sizes: Object.fromEntries(numbers) as Record<Size, number> };
