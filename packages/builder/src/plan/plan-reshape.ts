@@ -127,6 +127,33 @@ function requireFit(
   if (apart !== undefined) throw apartError(head, apart);
 }
 
+/**
+ * Throws RESHAPE_UNFIT when a child has the whole interval of one parent, with its records: the
+ * staged splits and merges cancel each other, and servers would build a new file for nothing.
+ */
+export function requireNewIntervals(
+  head: Ring,
+  state: BuilderState,
+  wanted: IntervalPartitioner,
+): void {
+  const { parents, emptied } = reshapingOf(head, wanted);
+  const children = new Map<number, number>();
+  for (const ids of parents.values())
+    for (const id of ids) children.set(id, (children.get(id) ?? 0) + 1);
+  const same = [...parents].filter(([child, [parent = -1, ...others]]) => {
+    return others.length === 0 && children.get(parent) === 1 && !emptied.has(child);
+  });
+  const [first] = same;
+  if (first === undefined) return;
+  const [child, [parent]] = first;
+  const all = counted(same.length, 'partition');
+  const what = `what is staged splits ${all} and merges the parts again, such as ${parent}`;
+  throw unfit(state, what, {
+    hint: `ring-builder unstage ${state.ring}, then stage only the change that is wanted`,
+    details: { partitions: same.length, parent, child },
+  });
+}
+
 /** Throws RESHAPE_UNFIT when the number of replicas changes too. */
 export function requireSameReplicas(head: Ring, state: BuilderState): void {
   const { keyspace, replicas } = head;

@@ -33,7 +33,12 @@ import type { NextRingFrom } from './next-ring.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { gapFindings, moveBound, movesTo, provenOptimum } from './plan-optimum.ts';
-import { planReshape, requireUnsplit, wantedIntervals } from './plan-reshape.ts';
+import {
+  planReshape,
+  requireNewIntervals,
+  requireUnsplit,
+  wantedIntervals,
+} from './plan-reshape.ts';
 import { planWarnings } from './plan-warnings.ts';
 import { planWaves } from './plan-waves.ts';
 import { keepRows } from './waves.ts';
@@ -44,13 +49,17 @@ export type PlanInput = NextRingFrom & CommitTimes;
 /**
  * Returns the plan of the version after `head`, or of version 1. Deterministic.
  * Moves in flight continue: the plan treats them as complete and moves other partitions.
- * Errors: MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES with both numbers, VALUE_OUT_OF_RANGE.
+ * Errors: MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES with both numbers, VALUE_OUT_OF_RANGE, and for
+ * splits and merges RESHAPE_UNFIT and MERGE_APART.
  */
 export function planVersion(input: PlanInput): Plan {
   const { state, direct = false } = input;
   if (input.head === null) return planFirst(input, placementProblem(withoutHeld(state)));
   const intervals = wantedIntervals(input.head, state);
-  if (intervals !== null) return planReshape({ ...input, head: input.head }, intervals);
+  if (intervals !== null) {
+    requireNewIntervals(input.head, input.state, intervals);
+    return planReshape({ ...input, head: input.head }, intervals);
+  }
   const dense = denseHead(input.head, state);
   if (dense !== null) {
     const { head } = input;
