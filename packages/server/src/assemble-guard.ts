@@ -4,6 +4,7 @@ import { repeatedLineMsMin } from '@ringwright/base/limits';
 import type { Logger } from 'pino';
 import { credentialFrom } from './access/credential.ts';
 import { Guard } from './access/guard.ts';
+import { repetitionKey } from './access/refusal.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { ClientCertificates } from './client-certificates.ts';
 import { ownCaller } from './peers/device-caller.ts';
@@ -34,9 +35,10 @@ export function createGuard(
     operatorListen,
     certified: (socket) => certificates.shownOn(socket),
     nowMs: Date.now,
-    onRefusal: ({ code, from, token, needs }) => {
+    onRefusal: (refusal) => {
+      const { code, from, token, needs } = refusal;
       metrics.refusedRequests.inc({ code });
-      repeats.offer(`${from.replace(/:\d+$/, '')} ${token} ${code} ${needs}`, (repeated) => {
+      repeats.offer(repetitionKey(refusal), (repeated) => {
         const times = repeated === 0 ? '' : ` (${repeated} more)`;
         const who = `${token ?? 'nobody'} at ${from}`;
         audit.note({ kind: 'refused', who, what: `${code}: needs ${needs}${times}` });

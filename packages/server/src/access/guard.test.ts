@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 import { granted, signedAccess, testToken } from '../../../../test/support/access.ts';
 import { fillHandlers } from '../handlers.ts';
 import { credentialFrom } from './credential.ts';
-import { Guard, type Refusal } from './guard.ts';
+import { Guard } from './guard.ts';
+import type { Refusal } from './refusal.ts';
 
 const caller = (): Caller => ({ call: () => Promise.reject(new Error('not called')) });
 const operate = [role('operator')];

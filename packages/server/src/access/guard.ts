@@ -17,14 +17,7 @@ import { accessTokensMax } from '@ringwright/base/limits-access';
 import { splitAddress } from '@ringwright/base/server-address';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { type Certified, type Credential, credentialFrom } from './credential.ts';
-
-export interface Refusal {
-  readonly from: string;
-  /** Id of the token that was shown, whether valid or not; null: none. */
-  readonly token: string | null;
-  readonly code: CodedError['code'];
-  readonly needs: string;
-}
+import type { Refusal } from './refusal.ts';
 
 interface GuardPorts {
   readonly access: () => Access | null;
