@@ -63,12 +63,18 @@ async function rotate(
     replacesWaiting: context.yes,
   });
   const isNews = change !== null || !isDeepStrictEqual(rotation, waiting);
+  // A co-signer sees what was signed, even without having read `key trust` before.
+  const changes = changeLines(trust.root, rotation.root);
   return rotation.inForce
-    ? rotationAnswer(context, rotation)
-    : waitingAnswer(context, rotation, { isNews });
+    ? rotationAnswer(context, rotation, changes)
+    : waitingAnswer(context, rotation, { isNews, changes });
 }
 
-async function rotationAnswer(context: Context, rotation: Rotation): Promise<Answer> {
+async function rotationAnswer(
+  context: Context,
+  rotation: Rotation,
+  changes: readonly string[],
+): Promise<Answer> {
   const { root, id } = rotation;
   const state =
     `root ${root.version} (${id}) is in force in this folder; ` +
@@ -87,6 +93,7 @@ async function rotationAnswer(context: Context, rotation: Rotation): Promise<Ans
     lines: [
       state,
       ...describe(root),
+      ...changes,
       ...toSign.map(({ ring, version }) => `${ring} version ${version} has too few signatures now`),
       past !== undefined &&
         `signatures of epoch ${past.epoch} are no longer valid: each ring needs a new version`,
@@ -149,11 +156,11 @@ async function show(context: Context): Promise<Answer> {
   };
 }
 
-/** `isNews`: something was signed or changed. */
+/** `isNews`: something was signed or changed. `changes`: against the root in force. */
 function waitingAnswer(
   context: Context,
   rotation: Rotation,
-  { isNews }: { readonly isNews: boolean },
+  { isNews, changes }: { readonly isNews: boolean; readonly changes: readonly string[] },
 ): Answer {
   return {
     json: { ...rotation, toSign: [], changed: isNews },
@@ -161,6 +168,7 @@ function waitingAnswer(
       !isNews && 'nothing to add: the root keys here have already signed it',
       ...waitingLines(context, rotation),
       ...describe(rotation.root),
+      ...changes,
     ],
     next: context.next('key trust'),
   };
