@@ -1,6 +1,6 @@
-// Removes the files of old versions from a ring's folder. The log keeps their entries and ids.
+// Removes old versions and their receipts from a ring's folder. The log keeps their entries.
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import { addDurably, syncDirectory } from '@ringwright/node/durable-files';
@@ -8,8 +8,9 @@ import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { appendNote } from './append-log.ts';
 import {
+  archiveOf,
   type RingFolder,
-  versionFileName,
+  receiptsPath,
   versionOfFileName,
   versionPath,
 } from './folder/ring-folder.ts';
@@ -52,8 +53,11 @@ export async function pruneVersions(
       commands: [request.command],
       details: { from, through, archive: request.archive },
     });
-    for (const version of versions) await rm(versionPath(ring.folder, version), { force: true });
-    await syncDirectory(ring.folder.versions);
+    // Versions first: a version without its receipts would look damaged.
+    for (const pathOf of [versionPath, receiptsPath]) {
+      for (const version of versions) await rm(pathOf(ring.folder, version), { force: true });
+      await syncDirectory(dirname(pathOf(ring.folder, from))).catch(onlyMissing);
+    }
     return { versions, bytes };
   });
 }
@@ -63,23 +67,30 @@ async function archiveAll(
   versions: readonly number[],
   archive: string | null,
 ): Promise<number> {
-  const to = archive === null ? null : join(archive, folder.ring);
-  if (to !== null) await mkdir(to, { recursive: true });
+  const to = archive === null ? null : archiveOf(archive, folder.ring);
+  if (to !== null) await mkdir(to.receipts, { recursive: true });
   let bytes = 0;
   for (const version of versions) {
-    const content = await readRegularFile(versionPath(folder, version), ringFileBytesMax);
-    bytes += content.length;
-    if (to === null) continue;
-    const path = join(to, versionFileName(version));
-    if (await addDurably(path, content)) continue;
-    // An interrupted prune has already copied it.
-    if (content.equals(await readRegularFile(path, ringFileBytesMax))) continue;
-    throw new CodedError('ARCHIVE_DIFFERS', `${path} already exists with other content`, {
-      hint: 'name another folder; nothing was removed',
-      details: { path, version },
-    });
+    for (const pathOf of [versionPath, receiptsPath]) {
+      const path = pathOf(folder, version);
+      const content = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
+      if (content === null) continue;
+      bytes += content.length;
+      if (to !== null) await archiveFile(pathOf(to, version), content);
+    }
   }
   return bytes;
+}
+
+/** Throws ARCHIVE_DIFFERS if another file is in the way. */
+async function archiveFile(path: string, content: Uint8Array): Promise<void> {
+  if (await addDurably(path, content)) return;
+  // An interrupted prune has already copied it.
+  if (Buffer.from(content).equals(await readRegularFile(path, ringFileBytesMax))) return;
+  throw new CodedError('ARCHIVE_DIFFERS', `${path} already exists with other content`, {
+    hint: 'name another folder; nothing was removed',
+    details: { path },
+  });
 }
 
 async function versionsThere(folder: RingFolder): Promise<number[]> {

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
+import { exists } from '@ringwright/node/missing-file';
 import { finalizeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -16,6 +17,7 @@ import { nextVersion, scratchRings, stageDevices } from '../../../test/support/s
 import { commitVersion } from './commit-version.ts';
 import { readLog } from './folder/read-log.ts';
 import { readVersion } from './folder/read-version.ts';
+import { pruneVersions } from './prune-versions.ts';
 import { unprovedPartitions } from './shared/move-proof.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 
@@ -85,6 +87,35 @@ describe('a version that finalizes moves', () => {
     const taken = { ...entries.at(-1)!, details: { unproved: [2] } };
     expect(unprovedPartitions([...entries, taken]).size).toBe(0);
     expect((await verifyRepository(rings, 'cities', null)).receipts).toMatchObject({ forced: 1 });
+    expect(await codesOf()).toEqual([]);
+  });
+});
+
+describe('prune', () => {
+  const author = { user: 'ada', time: '2026-11-28T10:00:00.000Z' };
+
+  async function prune(archive: string | null, keep: number) {
+    const place = { rings, ring: 'cities' };
+    await pruneVersions(place, author, { keep, archive, command: 'ring-builder prune' });
+  }
+
+  test('moves the receipts of pruned versions to the archive, where verify reads them', async () => {
+    await advance(rings, finalizeMoves, receiptsOf);
+    await commitVersion(rings, await nextVersion(rings));
+    const archive = `${rings}-old`;
+    await prune(archive, 1);
+    expect(await exists(receiptsFile)).toBe(false);
+    const { findings, receipts } = await verifyRepository(rings, 'cities', null);
+    expect(findings).toEqual([]);
+    expect(receipts).toMatchObject({ receipts: 2 });
+    await writeFile(join(archive, 'cities/receipts/0000004.jsonl'), '');
+    expect(await codesOf()).toEqual(['RECEIPTS_WRONG']);
+  });
+
+  test('keeps the receipts of the versions that stay', async () => {
+    await advance(rings, finalizeMoves, receiptsOf);
+    await prune(null, 1);
+    expect(await exists(receiptsFile)).toBe(true);
     expect(await codesOf()).toEqual([]);
   });
 });

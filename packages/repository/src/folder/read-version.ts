@@ -1,5 +1,4 @@
 // Reads one committed version of a ring.
-import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -10,7 +9,7 @@ import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { type LogEntry, makesVersion, type Pruning, pruningOf } from './log-entry.ts';
 import { readEntries, requireHead } from './read-log.ts';
 import { requireRing } from './require-ring.ts';
-import { type RingFolder, versionFileName, versionPath } from './ring-folder.ts';
+import { archiveOf, type RingFolder, versionPath } from './ring-folder.ts';
 import { versionSpan } from './version-span.ts';
 
 export interface StoredVersion extends Omit<RingFile, 'builder'> {
@@ -84,7 +83,7 @@ export async function versionPlace(
   const path = versionPath(folder, version);
   if (pruning === null || (await exists(path))) return path;
   if (pruning.archive === null) return null;
-  const archived = join(pruning.archive, folder.ring, versionFileName(version));
+  const archived = versionPath(archiveOf(pruning.archive, folder.ring), version);
   return (await exists(archived)) ? archived : null;
 }
 

@@ -28,8 +28,17 @@ export function ringFolder(rings: string, ring: string): RingFolder {
   };
 }
 
+/** Returns where `archive` puts the pruned versions and receipts of a ring. */
+export function archiveOf(
+  archive: string,
+  ring: string,
+): Pick<RingFolder, 'versions' | 'receipts'> {
+  const versions = join(archive, ring);
+  return { versions, receipts: join(versions, 'receipts') };
+}
+
 /** Returns the path of a version's file. Its seven digits keep listings sorted. */
-export function versionPath(folder: RingFolder, version: number): string {
+export function versionPath(folder: Pick<RingFolder, 'versions'>, version: number): string {
   return join(folder.versions, versionFileName(version));
 }
 
@@ -38,7 +47,7 @@ export function versionFileName(version: number): string {
 }
 
 /** Returns the path of the receipts of the moves that a version finalized. */
-export function receiptsPath(folder: RingFolder, version: number): string {
+export function receiptsPath(folder: Pick<RingFolder, 'receipts'>, version: number): string {
   return join(folder.receipts, receiptsFileName(version));
 }
 

@@ -81,7 +81,7 @@ async function nextTransaction(
   const sequence = (shared.record?.sequence ?? 0) + 1;
   const made = log.entries.filter(makesVersion);
   const kept = made.filter(({ version }) => pruningOf(log.entries, version) === null);
-  const proved = made.filter((entry) => (proofOf(entry)?.receipts.count ?? 0) > 0);
+  const proved = kept.filter((entry) => (proofOf(entry)?.receipts.count ?? 0) > 0);
   const named = { sequence, transaction };
   const files = await storedFiles(kept, {
     before: shared.content?.files ?? [],

@@ -9,7 +9,7 @@ import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { printBuilderFile } from '../folder/builder-file.ts';
-import { makesVersion } from '../folder/log-entry.ts';
+import { makesVersion, pruningOf } from '../folder/log-entry.ts';
 import { type Placing, putInPlace } from '../folder/put-in-place.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from '../folder/read-log.ts';
 import {
@@ -37,7 +37,7 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
     return readSharedHead(rings, folder.ring);
   }
   const log = parseRingLog(folder, shared.content.log);
-  await fetchReceipts(folder, shared);
+  await fetchReceipts(folder, shared, log);
   if (log.text === own.text) return shared;
   if (!log.text.startsWith(own.text)) throw diverged(folder, own, log);
   const missed = log.entries.slice(own.entries.length);
@@ -73,7 +73,7 @@ export async function takeStored(
   const kept = await putInPlace(ringFolder(rings, ring), placing, async (made) => {
     const log = parseRingLog(made, text);
     await fetchFiles(made, shared, new Set(files.map(({ version }) => version)));
-    await fetchReceipts(made, shared);
+    await fetchReceipts(made, shared, log);
     await replaceDurably(made.log, log.text);
     await replaceDurably(made.builder, await builderText(shared, log));
   });
@@ -108,13 +108,17 @@ async function fetchFiles(
 }
 
 /**
- * Fetches all receipts that this copy lacks, of any version: another copy may have added them
- * later.
+ * Fetches all receipts that this copy lacks, of any version that was not pruned: another copy may
+ * have added them later.
  */
-async function fetchReceipts(folder: RingFolder, { record, content }: SharedHead): Promise<void> {
+async function fetchReceipts(
+  folder: RingFolder,
+  { record, content }: SharedHead,
+  { entries }: RingLog,
+): Promise<void> {
   const there = new Set((await readdir(folder.receipts).catch(onlyMissing)) ?? []);
   const lacking = (content?.receipts ?? []).filter(
-    ({ version }) => !there.has(receiptsFileName(version)),
+    ({ version }) => !there.has(receiptsFileName(version)) && pruningOf(entries, version) === null,
   );
   if (lacking.length > 0) await mkdir(folder.receipts, { recursive: true });
   for (const file of lacking) {

@@ -6,11 +6,16 @@ import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
+import type { Ring } from '@ringwright/ring/ring';
 import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
-import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
+import { type LogEntry, makesVersion, type Pruning } from '../folder/log-entry.ts';
 import { logLines } from '../folder/read-log.ts';
-import type { StoredVersion } from '../folder/read-version.ts';
-import { type RingFolder, receiptsFileName, receiptsPath } from '../folder/ring-folder.ts';
+import {
+  archiveOf,
+  type RingFolder,
+  receiptsFileName,
+  receiptsPath,
+} from '../folder/ring-folder.ts';
 import { finalizedMoves, forcedMoves, judgeProof, proofOf } from '../shared/move-proof.ts';
 
 /** Totals of a ring's receipts. */
@@ -28,10 +33,11 @@ export interface ReceiptTotals {
 
 export interface ReceiptChecks {
   readonly totals: ReceiptTotals;
+  /** `pruning`: the note that pruned the version of the entry; null if it was not pruned. */
   readonly check: (
     entry: LogEntry,
-    previous: StoredVersion,
-    next: StoredVersion,
+    rings: { readonly previous: Ring; readonly next: Ring },
+    pruning: Pruning | null,
   ) => Promise<readonly Finding[]>;
 }
 
@@ -46,13 +52,13 @@ export function receiptChecks(
 ): ReceiptChecks {
   const totals = { moves: 0, receipts: 0, forced: 0, bytes: 0, rows: 0, absent: 0 };
   const keys = new Map<string, string | null>();
-  const check: ReceiptChecks['check'] = async (entry, previous, next) => {
-    const moves = finalizedMoves(previous.ring, next.ring);
+  const check: ReceiptChecks['check'] = async (entry, rings, pruning) => {
+    const moves = finalizedMoves(rings.previous, rings.next);
     const proof = proofOf(entry);
     if (moves.length === 0 && proof === null) return [];
     totals.moves += moves.length;
     const { version } = entry;
-    const text = (await readRegularText(receiptsPath(folder, version)).catch(onlyMissing)) ?? '';
+    const text = await receiptsOf(folder, version, pruning);
     const named = proof?.receipts ?? { count: 0, sha256: sha256('') };
     if (sha256(text) !== named.sha256) {
       if (text === '' && shared) {
@@ -64,7 +70,6 @@ export function receiptChecks(
       return [{ code: 'RECEIPTS_WRONG', message }];
     }
     const lines = logLines(text);
-    const rings = { previous: previous.ring, next: next.ring };
     const { findings, receipts } = judgeProof(
       rings,
       lines.map((line) => codedOr(() => openReceipt(line))),
@@ -81,6 +86,19 @@ export function receiptChecks(
     return findings.map((one) => ({ ...one, message: `version ${version}: ${one.message}` }));
   };
   return { totals, check };
+}
+
+/** Returns the receipts in the folder or, of a pruned version, in the archive; '' if neither. */
+async function receiptsOf(
+  folder: RingFolder,
+  version: number,
+  pruning: Pruning | null,
+): Promise<string> {
+  const text = await readRegularText(receiptsPath(folder, version)).catch(onlyMissing);
+  if (text !== null) return text;
+  if (pruning === null || pruning.archive === null) return '';
+  const archived = receiptsPath(archiveOf(pruning.archive, folder.ring), version);
+  return (await readRegularText(archived).catch(onlyMissing)) ?? '';
 }
 
 /**

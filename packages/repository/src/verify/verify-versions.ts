@@ -36,7 +36,8 @@ export async function verifyVersions(
   let previous: StoredVersion | null = null;
   let pruned = 0;
   for (const entry of made) {
-    const path = await versionPlace(folder, entry.version, pruningOf(entries, entry.version));
+    const pruning = pruningOf(entries, entry.version);
+    const path = await versionPlace(folder, entry.version, pruning);
     if (path === null) {
       pruned += 1;
       previous = null;
@@ -51,7 +52,8 @@ export async function verifyVersions(
     findings.push(...versionFindings(folder, entry, read), ...checks.signatures(entry, read));
     if (previous !== null) {
       findings.push(...transitionFindings(previous, read));
-      findings.push(...(await checks.receipts(entry, previous, read)));
+      const rings = { previous: previous.ring, next: read.ring };
+      findings.push(...(await checks.receipts(entry, rings, pruning)));
     }
     previous = read;
   }
