@@ -1,13 +1,14 @@
+// Tests how the command line is parsed, and the help of the program and of each command.
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseCommandLine } from './command-line.ts';
 import { verbGroups, verbs } from './verbs.ts';
 
-test.for(verbs)('help of $usage shows an example that can be typed', async ({ name }) => {
+test.for(verbs)('the help of $usage shows an example of the command', async ({ name }) => {
   const parsed = await parseCommandLine([name, '--help']);
   expect(parsed.kind === 'help' && parsed.text).toContain(`Examples:\n  ring-builder ${name} `);
 });
 
-test.each([48, 100])('in %d columns the help has the groups of the table', async (columns) => {
+test.each([48, 100])('at %d columns the help lists all groups of commands', async (columns) => {
   const parsed = await parseCommandLine([], columns);
   const help = parsed.kind === 'help' ? parsed.text : '';
   expect(help).not.toMatch(/\0|^Commands:/m);
@@ -19,21 +20,21 @@ test.each([48, 100])('in %d columns the help has the groups of the table', async
   expect(inHelp).toEqual(verbGroups.map((group) => `${group.to}: ${group.verbs.length}`));
 });
 
-test('the options of a command come before those of every command', async () => {
+test('the help of a command lists its own options before the common ones', async () => {
   const parsed = await parseCommandLine(['commit', '--help']);
   const help = parsed.kind === 'help' ? parsed.text : '';
   const found = ['Positionals:', 'Options:', '--message', 'Options of every command:', '--rings'];
   const places = found.map((what) => help.search(new RegExp(`^ *(-\\w, )?${what}`, 'm')));
   expect(places, help).not.toContain(-1);
   expect(places, help).toEqual(places.toSorted((a, b) => a - b));
-  expect(help.indexOf('--help'), 'of every command').toBeGreaterThan(places.at(-1) ?? 0);
+  expect(help.indexOf('--help'), '--help is a common option').toBeGreaterThan(places.at(-1) ?? 0);
 });
 
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test('the help is of one language wherever it is read', async () => {
+test('the help and errors are in English in a German locale too', async () => {
   vi.stubEnv('LC_ALL', 'de_DE.UTF-8');
   const parsed = await parseCommandLine(['commit', '--help']);
   expect(parsed.kind === 'help' && parsed.text).toMatch(/^Options:$/m);
@@ -50,20 +51,20 @@ test.each([
   [['remove', 'cities', 'd1', '--', 'd2'], 'd2: this command takes no arguments after a lone --'],
   [['commit', 'cities', '-m', 'x', '--', '--plan', '3f9c'], /^--plan 3f9c: .*takes no arguments /],
   [['--json', '--', 'list'], 'no command: words after a lone -- are not commands'],
-])('%j: %s', async (words, message) => {
+])('the words %j are refused with %s', async (words, message) => {
   await expect(parseCommandLine(words)).rejects.toMatchObject({
     message: typeof message === 'string' ? message : expect.stringMatching(message),
   });
 });
 
-test('bare, the help lists every command and the exit codes', async () => {
+test('without arguments the help lists every command and the exit codes', async () => {
   const parsed = await parseCommandLine([]);
   const help = parsed.kind === 'help' ? parsed.text : '';
   for (const { usage } of verbs) expect(help).toContain(`ring-builder ${usage}`);
   expect(help).toContain('Exit codes: 0 done');
 });
 
-test.each([48, 72, 132])('help fits a terminal of %d columns, and uses them', async (columns) => {
+test.each([48, 72, 132])('the help fits and uses a terminal of %d columns', async (columns) => {
   for (const args of [['--help'], ['rollout', '--help']]) {
     const parsed = await parseCommandLine(args, columns);
     const lines = parsed.kind === 'help' ? parsed.text.split('\n') : [];
@@ -73,7 +74,7 @@ test.each([48, 72, 132])('help fits a terminal of %d columns, and uses them', as
   }
 });
 
-test('arguments are no numbers, a lone dash is kept, and -- ends the options', async () => {
+test('arguments stay text, a lone dash is kept, and -- ends the options', async () => {
   const parsed = await parseCommandLine(['lookup', 'c', '007', '1e3', '-', '--', '--json']);
   if (parsed.kind !== 'run') throw new Error(parsed.text);
   expect(parsed.args.texts('keys')).toEqual(['007', '1e3', '-']);
@@ -81,8 +82,8 @@ test('arguments are no numbers, a lone dash is kept, and -- ends the options', a
   expect(parsed.args.has('json')).toBe(false);
 });
 
-// A number or an array option would let yargs guess what was meant.
-test.for(verbs)('options of $usage are strings and booleans with a description', async (entry) => {
+// yargs would reinterpret the words of number and array options.
+test.for(verbs)('options of $usage are strings or booleans with a description', async (entry) => {
   const { verb } = await entry.load();
   for (const [name, { type, describe }] of Object.entries(verb.options ?? {})) {
     expect(['string', 'boolean'], name).toContain(type);
@@ -97,13 +98,13 @@ test.each([
   ['commit two -m --json', '-m needs a value'],
   ['rollout two --window', '--window needs a value'],
   ['push two --to', '--to needs a value'],
-])('an option without its value is wrong usage: %s', async (line, message) => {
+])('an option without its value is refused as USAGE: %s', async (line, message) => {
   const parsing = parseCommandLine(line.split(' '));
   await expect(parsing).rejects.toMatchObject({ code: 'USAGE', exit: 2, message });
 });
 
 test.each(['trash two', 'moves two', 'merge two 3', 'replace', 'completion'])(
-  'a word too few is answered with how the command is written: %s',
+  'a missing argument is refused with the usage of the command: %s',
   async (line) => {
     const [verb] = line.split(' ');
     const usage = verbs.find((one) => one.usage.startsWith(`${verb} `))?.usage;

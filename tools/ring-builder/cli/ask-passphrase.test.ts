@@ -1,4 +1,4 @@
-// A person at a terminal is asked for the passphrase, and nobody who looks on can read it.
+// Tests the passphrase prompt in a terminal, which must never display the passphrase.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const enter = (after: string, text: string): Typed => ({ after, text: `${text}\r
 
 if (!hasTerminals) console.log('skipped: script(1) of util-linux is not here');
 
-test.skipIf(!hasTerminals)('asked twice for a new key, once to sign, and never shown', async () => {
+test.skipIf(!hasTerminals)('key generate asks twice and commit once, without echo', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'passphrase-'));
   const [rings, keys] = [join(folder, 'rings'), join(folder, 'keys')];
   const type = (args: string, ...typed: Typed[]) => {
@@ -30,7 +30,7 @@ test.skipIf(!hasTerminals)('asked twice for a new key, once to sign, and never s
   expect([differ.exit, differ.shown]).toEqual([2, expect.stringContaining('passphrases differ')]);
   expect(await readdir(folder)).toEqual([]);
 
-  // With a mistake that is taken back: 127 is what the backspace of a terminal sends.
+  // Includes a typing error and its correction: 127 is the backspace key of a terminal.
   const made = await type(
     generate,
     enter('new passphrase: ', `${secret}x\u007f`),
@@ -53,12 +53,12 @@ test.skipIf(!hasTerminals)('asked twice for a new key, once to sign, and never s
 
   await tool.json('set cities --overload 0.1');
   const stopped = await type('commit cities -m again', { after: 'passphrase: ', text: '\u0003' });
-  // 128 and the number of SIGINT, as script(1) tells it.
+  // script(1) exits with 128 plus the number of SIGINT.
   expect(stopped.exit).toBe(130);
   expect(await tool.json('status cities')).toMatchObject({ head: 1, changes: 1 });
 });
 
-test('where nobody can be asked, nobody is', async () => {
+test('without a terminal nothing is prompted, and the key stays locked', async () => {
   const tool = await ringBuilderProgramIn();
   const { exit, stderr } = await tool.run('key generate ada --key-folder keys');
   expect([exit, stderr]).toEqual([2, expect.stringContaining('SIGNING_KEY_LOCKED')]);
@@ -66,12 +66,15 @@ test('where nobody can be asked, nobody is', async () => {
 });
 
 interface Typed {
-  /** Typed once this has been shown since what was typed before. */
+  /** The text is typed as soon as the terminal displays this after the previous input. */
   readonly after: string;
   readonly text: string;
 }
 
-/** By script(1) of util-linux: resolves with all that was shown. Words must need no quoting. */
+/**
+ * Runs a program in a terminal of script(1) of util-linux, and resolves to everything displayed.
+ * The arguments must not need quoting.
+ */
 function inTerminal(
   args: readonly string[],
   { typed, env = {} }: { readonly typed: readonly Typed[]; readonly env?: NodeJS.ProcessEnv },

@@ -1,3 +1,4 @@
+// Tests which source names the author of a change, and which names are invalid.
 import { expect, test } from 'vitest';
 import { type AuthorSources, authorName } from './author-name.ts';
 
@@ -13,7 +14,7 @@ const sources: AuthorSources = {
   host: 'db1',
 };
 
-test('the first source that names somebody, with the machine', () => {
+test('the author is the first source that is present, with the host name appended', () => {
   expect(authorName(sources)).toBe('alice@db1');
   expect(authorName({ ...sources, given: undefined })).toBe('bot@db1');
   const rest = { ...sources, given: undefined, env: { SUDO_USER: 'bob' } };
@@ -22,17 +23,17 @@ test('the first source that names somebody, with the machine', () => {
   expect(authorName({ ...rest, env: { SUDO_USER: '' } })).toBe('root@db1');
 });
 
-test('a name with a place stays as it is', () => {
+test('a name that contains @ is not changed', () => {
   expect(authorName({ ...sources, given: 'alice@example.org' })).toBe('alice@example.org');
 });
 
-test('a user id without a name is no reason to stop', () => {
+test('a user id without an account name becomes uid-N, or somebody without a user id', () => {
   const nameless = { ...sources, given: undefined, env: {}, account: noAccount };
   expect(authorName({ ...nameless, uid: 12_345 })).toBe('uid-12345@db1');
   expect(authorName({ ...nameless, uid: undefined })).toBe('somebody@db1');
 });
 
-test('what is no name is refused, or passed over where nobody typed it', () => {
+test('an invalid name is refused in --author and skipped in SUDO_USER', () => {
   for (const given of ['', '  ', 'a\nb', 'a\u001b[2J', 'x'.repeat(129), 'a\u2028b', 'a\u202eb']) {
     expect(() => authorName({ ...sources, given }), given).toThrow(
       expect.objectContaining({ code: 'USAGE' }),

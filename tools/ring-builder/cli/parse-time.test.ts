@@ -1,4 +1,4 @@
-// Times as operators write them: UTC unless they name a zone.
+// Tests times as operators type them: in UTC unless they name a time zone.
 import { expect, test } from 'vitest';
 import { parseTime } from './parse-time.ts';
 
@@ -11,7 +11,7 @@ test.each([
   ['2026-11-21T08:00Z', '2026-11-21T08:00:00Z'],
   ['2026-11-21T08:00+02:00', '2026-11-21T06:00:00Z'],
   ['36h', '2026-11-20T00:00:00Z'],
-])('%s', (text, wanted) => {
+])('--since %s is the time %s', (text, wanted) => {
   const before = process.env['TZ'];
   process.env['TZ'] = 'Asia/Tokyo';
   try {

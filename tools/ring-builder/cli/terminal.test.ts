@@ -1,4 +1,5 @@
-// What reaches the terminal: foreign text escaped, our own colours, nothing else.
+// Tests what reaches the terminal: escaped text, and no control codes but the program's own colors
+// and cursor moves.
 import { expect, test } from 'vitest';
 import { ringBuilderProgramIn } from '../../../test/support/ring-builder-program.ts';
 import { printError } from '../print-error.ts';
@@ -10,7 +11,7 @@ function shown(colors: boolean): { readonly terminal: Terminal; readonly written
   return { terminal: new Terminal({ write, colors }), written: () => written };
 }
 
-test('a line stays one line, and only the colours asked for are in it', () => {
+test('control characters are escaped, and only the requested colors are written', () => {
   const { terminal, written } = shown(true);
   terminal.lines(['a\nb\u001b[2J', { style: 'red', text: 'x\u001b[0m', rest: ' y\u202e' }]);
   terminal.erase(2);
@@ -20,7 +21,7 @@ test('a line stays one line, and only the colours asked for are in it', () => {
   );
 });
 
-test('a bug keeps the lines of its stack, and a pipe gets no colour', () => {
+test('a BUG error keeps the lines of its stack trace, and a pipe gets no colors', () => {
   const { terminal, written } = shown(false);
   const bug = new Error('odd\u001b');
   bug.stack = 'Error: odd\u001b\n    at here';
@@ -34,7 +35,7 @@ test('a bug keeps the lines of its stack, and a pipe gets no colour', () => {
   expect(written()).toMatch(/^error BUG: Error: odd\\u001b\n {4}at here\nhint: /);
 });
 
-test('the real program shows what files and people wrote', { timeout: 60_000 }, async () => {
+test('text output is escaped, and JSON keeps the text', { timeout: 60_000 }, async () => {
   const tool = await ringBuilderProgramIn();
   const evil = '\u001b]0;owned\u0007\u009b2J\u007f\u202eevil\u2028\nNext: rm';
   await tool.json('create cities --partition-power 3 --replicas 1');

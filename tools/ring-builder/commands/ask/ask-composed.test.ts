@@ -1,5 +1,5 @@
-// What is asked of a composite ring is judged by its components, and no answer names a command
-// that such a ring refuses.
+// Tests queries about a composite ring: its components supply the rules, and no answer suggests a
+// command that a composite ring refuses.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -23,7 +23,7 @@ interface Dispersion {
   readonly domains: readonly { readonly slots: number; readonly counts: readonly number[] }[];
 }
 
-test('shares are those that the components give to their own devices', async () => {
+test('balance of a composite ring uses the shares that its components compute', async () => {
   const tool = await composedRing();
   const [east, west, both] = await Promise.all(
     ['east', 'west', 'both'].map((name) => tool.json<Balance>(`balance ${name}`)),
@@ -40,7 +40,7 @@ test('shares are those that the components give to their own devices', async () 
   expect(domains[0]).toMatchObject({ slots: 48, counts: [0, 0, 0, 16], least: 3, most: 3 });
 });
 
-test('a component that lets devices hold more for dispersion is judged by that', async () => {
+test('the overload of a component applies to the composite ring too', async () => {
   const tool = await ringBuilderHere();
   await makeRing(tool, 'west', { replicas: 1, devices: [4, 5] });
   await tool.json('create east --partitions 16 --replicas 2');
@@ -54,7 +54,7 @@ test('a component that lets devices hold more for dispersion is judged by that',
     expect(await tool.json(`dispersion ${ring}`), ring).toMatchObject({ slotsWrong: 0 });
   }
   expect(await tool.text('dispersion both')).toContain('(overload 0.5 and 0, required 0.5)');
-  // Without the component only weights are known, and that is said.
+  // Without the component only the weights are known, and the output says so.
   await rm(join(tool.folder, 'rings', 'east'), { recursive: true });
   for (const verb of ['balance', 'dispersion']) {
     expect(await tool.text(`${verb} both`), verb).toContain(
@@ -63,18 +63,18 @@ test('a component that lets devices hold more for dispersion is judged by that',
   }
 });
 
-test('what is not even is looked at in the component', async () => {
+test('balance of an unbalanced composite ring suggests balance of the component', async () => {
   const tool = await composedRing();
   await notePush(tool.folder, 'both');
   await tool.json('set-weight east d0 9');
   await tool.json('commit east -m wider');
   await tool.json('compose both east west');
-  // Moves are in flight: the table is not yet what the weights want.
+  // Moves are in flight, so the table does not match the weights yet.
   const answer = await tool.answer('balance both');
   expect(answer).toMatchObject({ json: { balanced: false }, next: 'ring-builder balance east' });
 });
 
-test('a composite ring is as optimal as its components', async () => {
+test('verify --optimal of a composite ring refers to the proofs of its components', async () => {
   const tool = await composedRing();
   const answer = await tool.answer('verify both --optimal');
   expect(answer).toMatchObject({
@@ -87,7 +87,7 @@ test('a composite ring is as optimal as its components', async () => {
   }
 });
 
-test('why names the component, and says of no slot that it is to move', async () => {
+test('why names the component of each slot and announces no move', async () => {
   const tool = await composedRing();
   const partition = await tool.text('why both 3');
   expect(partition).not.toContain('is to move');
@@ -102,7 +102,7 @@ test('why names the component, and says of no slot that it is to move', async ()
   expect(moved.slots).toMatchObject([{ rule: 'component' }, { rule: 'component' }, {}]);
 });
 
-test('the change guard and a cancel name compose, and a frontier is refused', async () => {
+test('BRAKE suggests --override, a cancel suggests compose, frontier is refused', async () => {
   const tool = await composedRing();
   await notePush(tool.folder, 'both');
   for (const name of ['east', 'west']) {
@@ -127,7 +127,7 @@ test('the change guard and a cancel name compose, and a frontier is refused', as
   expect(await tool.refusal('frontier both')).toMatchObject({ code: 'RING_COMPOSED' });
 });
 
-test('what a component has drained leaves by the component', async () => {
+test('status suggests the removal of a drained device only for its component', async () => {
   const tool = await composedRing();
   await tool.json('set-weight east d0 0');
   await tool.json('add east r1z9-10.0.0.9:6200/sd9 5');
@@ -137,7 +137,7 @@ test('what a component has drained leaves by the component', async () => {
   expect(await tool.text('status both')).not.toContain('may leave');
 });
 
-test('a joiner that is cancelled, and does not answer, is removed from its component', async () => {
+test('a cancel for a joiner that is down suggests removing it from its component', async () => {
   const tool = await composedRing();
   await notePush(tool.folder, 'both');
   await tool.json(['add', 'west', 'r1z9-127.0.0.1:1/sd9', '5']);

@@ -1,4 +1,5 @@
-// Scenarios of tools/bench and those of the document are read as they are; what is wrong is named.
+// Tests that the scenarios of tools/bench and of SCENARIOS.md are read, and that errors name the
+// field.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { simulate } from '@ringwright/builder/ask/simulate';
@@ -9,7 +10,7 @@ import { readScenario } from './read-scenario.ts';
 const bench = join(import.meta.dirname, '../../../bench/scenarios');
 const document = readFileSync(join(import.meta.dirname, '../../SCENARIOS.md'), 'utf8');
 
-test.each(readdirSync(bench))('%s of tools/bench', (file) => {
+test.each(readdirSync(bench))('the scenario %s of tools/bench is read completely', (file) => {
   const content = readFileSync(join(bench, file), 'utf8');
   const { steps, sequence, servers } = JSON.parse(content);
   const { runs, name } = readScenario(content, file);
@@ -22,7 +23,7 @@ test.each(readdirSync(bench))('%s of tools/bench', (file) => {
   for (const run of runs) expect(run.steps[0]?.changes).toHaveLength(devices);
 });
 
-test('S1 is simulated, each alternative from the first version', () => {
+test('no step of S1 is refused, and every run moves at least the lower bound', () => {
   const content = readFileSync(join(bench, 'S1.json'), 'utf8');
   const { state, runs } = readScenario(content, 'S1');
   for (const { name, steps } of runs) {
@@ -39,7 +40,7 @@ test('S1 is simulated, each alternative from the first version', () => {
 
 const examples = [...document.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
 
-test('the document shows both forms, and both can be simulated', () => {
+test('the examples in SCENARIOS.md show both forms and can be simulated', () => {
   expect(examples).toHaveLength(2);
   const names = examples.map((text) => {
     const { state, runs } = readScenario(text, 'SCENARIOS.md');
@@ -54,7 +55,7 @@ test('the document shows both forms, and both can be simulated', () => {
   ]);
 });
 
-test('help shows the form', async () => {
+test('the help of simulate shows the format of a scenario', async () => {
   const parsed = await parseCommandLine(['simulate', '--help']);
   const help = parsed.kind === 'help' ? parsed.text : '';
   for (const word of ['"part_power"', '"sequence"', '"steps"', 'Exit codes: 0 done']) {
@@ -73,7 +74,7 @@ test.each([
   [after({ op: 'overload', overload: 1, at: 3 }), 'sequence.0.ops.0: has "at", which is unknown'],
   [{ ...long, sequence: [{ kind: 'a', after: 9, ops: [] }] }, 'sequence.0: has "after", which is'],
   [{ ...long, steps: { a: [{ op: 'remove', id: 0, zone: 1 }] } }, 'steps.a.0: has "zone", which'],
-])('a field that nobody reads is refused with its name: %#', (scenario, said) => {
+])('an unknown field is refused with its name: case %#', (scenario, said) => {
   expect(() => readScenario(JSON.stringify(long), 'x.json')).not.toThrow();
   expect(() => readScenario(JSON.stringify(scenario), 'x.json')).toThrow(
     expect.objectContaining({ code: 'USAGE', message: expect.stringContaining(said) }),
@@ -89,7 +90,7 @@ test.each([
     '{"power":3,"replicas":1,"servers":[],"steps":[{"name":"a","changes":[{"move":1}]}]}',
     'steps.0.changes.0',
   ],
-])('%s is refused', (content, said) => {
+])('the malformed scenario %s is refused', (content, said) => {
   expect(() => readScenario(content, 'x.json')).toThrow(
     expect.objectContaining({ code: 'USAGE', message: expect.stringContaining(said) }),
   );

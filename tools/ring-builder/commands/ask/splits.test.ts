@@ -1,4 +1,5 @@
-// splits as it is typed, by what a server says of sizes, requests and middles.
+// Tests the command splits with a fake server that reports the size, request rate and middle key of
+// partitions.
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import {
@@ -17,7 +18,7 @@ interface Said {
   };
 }
 
-/** Makes the ring of the partitioner, with devices that are all at the address of one server. */
+/** Creates a ring of three devices, all at the address of one fake server. */
 async function ringOf(
   partitioner: string,
   { replicas, said }: { readonly replicas: number; readonly said: () => Said },
@@ -30,7 +31,7 @@ async function ringOf(
   return tool;
 }
 
-/** Eight partitions on so many devices, all at one address. */
+/** Creates a ring of eight partitions with this number of replicas. */
 function eightPartitions(replicas: number, said: () => Said): Promise<RingBuilderHere> {
   return ringOf('hash-intervals --partitions 8', { replicas, said });
 }
@@ -38,7 +39,7 @@ function eightPartitions(replicas: number, said: () => Said): Promise<RingBuilde
 const ids = [0, 1, 2, 3, 4, 5, 6, 7];
 const each = (number: number) => ids.map((id) => [id, number] as const);
 
-test('the next command has the options that were typed, and finds the same', async () => {
+test('the next command repeats the typed options and stages the same split', async () => {
   const sizes = ids.map((id) => [id, id === 3 ? 9_000_000 : 900_000] as const);
   const middle = { at: 1_300_000_000, share: 0.5, sampled: 9 };
   const tool = await eightPartitions(3, () => ({ sizes, middle }));
@@ -49,7 +50,7 @@ test('the next command has the options that were typed, and finds the same', asy
   expect(staged.lines.join('\n')).toContain('partition 3 has 9.00 MB, above 1.05 MB: ');
 });
 
-test('neighbours on different devices are merged by a command that moves them first', async () => {
+test('small neighbors on different devices are not staged: splits suggests merge', async () => {
   const small = new Set<number>();
   const sizes = () => ids.map((id) => [id, small.has(id) ? 1_000 : 90_000_000] as const);
   const tool = await eightPartitions(1, () => ({ sizes: sizes(), rates: each(0) }));
@@ -71,7 +72,7 @@ test('neighbours on different devices are merged by a command that moves them fi
   ]);
 });
 
-test('what is small is not denied where requests keep it from being merged', async () => {
+test('splits says whether sizes or request rates keep neighbors from being merged', async () => {
   const unknown = await eightPartitions(3, () => ({ sizes: each(1_000) }));
   const text = await unknown.text('splits hi --merge-below 3MB');
   expect(text).toContain('requests of 8 partitions are not known yet');
@@ -85,7 +86,7 @@ test('what is small is not denied where requests keep it from being merged', asy
   expect(await large.text('splits hi')).toContain('no two neighbors have less than 67.1 MB each');
 });
 
-test('a sample that is nearly all of one place is told as a sample', async () => {
+test('no split is proposed if nearly all sampled records share a key or tag', async () => {
   const middle = { at: 1_800_000_000, share: 0.99, sampled: 1_024 };
   const tool = await eightPartitions(3, () => ({ sizes: each(5), rates: each(0), middle }));
   const { lines } = await tool.answer('splits hi --split-above 1 --most 1 --stage');
@@ -96,7 +97,7 @@ test('a sample that is nearly all of one place is told as a sample', async () =>
   ]);
 });
 
-test('a key to cut at is printed as a shell has to be given it', async () => {
+test('the split key in the printed command is quoted for the shell', async () => {
   let at = '';
   const said = () => ({ sizes: [[0, 5] as const], middle: { at, share: 0.5, sampled: 9 } });
   const tool = await ringOf('ranges', { replicas: 3, said });

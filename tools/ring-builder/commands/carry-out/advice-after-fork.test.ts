@@ -1,4 +1,4 @@
-// What settle says of servers that were away, and of those that refuse.
+// Tests what settle advises about servers that did not answer or refused.
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -10,7 +10,7 @@ const at = (device: number, code: Plight['code']): Plight => {
 };
 const still: Situation = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
 
-test('a server that was away is settled by another settle, not by waiting', () => {
+test('for a server that did not answer, the advice is to run settle again', () => {
   const one = adviceAfterFork(still, [at(1, 'PEER_TIMEOUT')], 'ours was reviewed');
   expect(one?.command).toBe("settle cities -m 'ours was reviewed'");
   expect(one?.text).toMatch(/^start 127.0.0.1:6201; when it is back, run settle again: /);
@@ -20,7 +20,7 @@ test('a server that was away is settled by another settle, not by waiting', () =
   expect(two?.text).toMatch(/^start 127.0.0.1:6201 127.0.0.1:6202; when they are back, /);
 });
 
-test('where partitions were split on one side, both ways out are named', () => {
+test('if only one side has splits, the advice names both ways out', () => {
   const foreign = [at(1, 'RING_FOREIGN'), at(2, 'PEER_UNREACHABLE')];
   const advice = adviceAfterFork(still, foreign, 'ours');
   expect(advice?.command).toBe('servers cities');
@@ -34,7 +34,7 @@ test('where partitions were split on one side, both ways out are named', () => {
   expect(moving?.text).toContain('ring-builder moves cities cancel all, split cities');
 });
 
-test('what is worse than being away is answered as everywhere', () => {
+test('an error worse than no answer gets the general advice', () => {
   const worse = [at(1, 'PEER_UNREACHABLE'), at(2, 'RING_OLDER')];
   expect(adviceAfterFork(still, worse, 'ours')?.text).toContain('git pull');
   const stranger = adviceAfterFork(still, [at(1, 'PEER_FAILED')], 'ours');
@@ -42,7 +42,7 @@ test('what is worse than being away is answered as everywhere', () => {
   expect(adviceAfterFork(still, [], 'ours')).toBeNull();
 });
 
-test('settle with its servers down names itself as the next command', async () => {
+test('settle names itself as the next command if its servers are down', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('add cities r1z1-127.0.0.1:9/a 1');

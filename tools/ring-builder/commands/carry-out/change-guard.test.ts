@@ -1,4 +1,4 @@
-// Attack: the change guard, seen in the plan before it is felt in the commit.
+// Tests that a plan shows what the change guard will require of the commit.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-b
 const slow = { timeout: 180_000 };
 const usual = { shape: '--partition-power 6 --replicas 3', weights: [100, 100, 100, 100] };
 
-/** A ring that servers may know, because it was restored from what one of them may have had. */
+/** Creates a ring that servers may know: its folder was restored from the file of a version. */
 async function knownRing(keys: string | null, { shape, weights } = usual): Promise<RingBuilder> {
   const tool = await ringBuilderIn();
   if (keys !== null) await tool.json(`key generate ada ${keys}`);
@@ -29,7 +29,7 @@ interface Planned {
 
 const codesOf = ({ warnings }: Planned): string[] => warnings.map(({ code }) => code);
 
-test('unsigned: the plan asks for the reason that the commit asks for', slow, async () => {
+test('unsigned: plan and commit of a large change ask for the same override', slow, async () => {
   const tool = await knownRing(null);
   await tool.json('set-weight cities d0 90');
   const small = await tool.json<Planned>('plan cities --offline');
@@ -53,7 +53,7 @@ test('unsigned: the plan asks for the reason that the commit asks for', slow, as
   }
 });
 
-test('a revert that the change guard stops has cancelled nothing', slow, async () => {
+test('a revert that the change guard blocks cancels no moves', slow, async () => {
   const tool = await knownRing(null);
   for (const weight of [9000, 100]) {
     await tool.json(`set-weight cities d1 ${weight}`);
@@ -67,7 +67,7 @@ test('a revert that the change guard stops has cancelled nothing', slow, async (
   expect(codesOf(back)).toContain('BRAKE');
   const refused = await tool.run('revert cities 2 -m again --json');
   expect(refused.exit).toBe(5);
-  // There is no plan but its own.
+  // The plan of a revert is its own output without -m.
   expect(JSON.parse(refused.stderr).hint).toMatch(
     /^see ring-builder revert cities 2; to continue: /,
   );
@@ -78,7 +78,7 @@ test('a revert that the change guard stops has cancelled nothing', slow, async (
 });
 
 test(
-  'a removal that leaves too few: it is said how to drain instead, and that passes',
+  'the hint for a blocked removal says how to drain instead, which then passes',
   slow,
   async () => {
     const tool = await knownRing(null, {
@@ -99,7 +99,7 @@ test(
   },
 );
 
-test('signed: a first wave that looks large by itself says why it passes', slow, async () => {
+test('signed: a first wave that alone looks large records why it passes', slow, async () => {
   const home = await ringBuilderIn();
   const passphrase = join(home.folder, 'passphrase');
   await writeFile(passphrase, 'correct horse battery\n', { mode: 0o600 });
@@ -110,7 +110,7 @@ test('signed: a first wave that looks large by itself says why it passes', slow,
   await tool.json('remove cities d3');
   expect(await tool.json<Planned>('plan cities --offline')).toMatchObject({ brake: null });
   await tool.json(`commit cities -m both ${keys}`);
-  // What servers see is this version alone: they refuse one that is large and does not say so.
+  // Servers see only this version. They refuse a large change that gives no reason.
   const { stdout } = await tool.run('log cities');
   expect(stdout).toMatch(
     /large change, 2 of 4 slots move, .*; override: first wave of version 2: /,
@@ -118,7 +118,7 @@ test('signed: a first wave that looks large by itself says why it passes', slow,
   expect(await tool.json('verify cities')).toMatchObject({ ok: true });
 });
 
-test('signed: the plan tells of the second signature, or that nothing helps', slow, async () => {
+test('signed: the plan offers a second signature if a second key is trusted', slow, async () => {
   const home = await ringBuilderIn();
   const passphrase = join(home.folder, 'passphrase');
   await writeFile(passphrase, 'correct horse battery\n', { mode: 0o600 });
@@ -136,6 +136,6 @@ test('signed: the plan tells of the second signature, or that nothing helps', sl
   await tool.json(`commit cities -m typo --sign-as ada ${keys}`);
   const signed = await tool.run(`sign cities --sign-as bob ${keys}`);
   expect(signed.stdout).toMatch(/set weight of d1 .* to 9000\nlarge change, .*; two people must/);
-  // What the rings say, whatever words came with the version.
+  // This line is computed from the rings, not taken from the message of the version.
   expect(signed.stdout).toMatch(/^against version 1: .* begun\n~ d1 .*: weight \S+ to 9000$/m);
 });

@@ -1,4 +1,4 @@
-// When the next step of a ramp is taken, and when no more.
+// Tests when rollout --follow takes the next step of a ramp, and when it stops.
 import { expect, test } from 'vitest';
 import type { Trouble } from '../../health/trouble.ts';
 import type { RampRow } from '../../versions/ramps.ts';
@@ -19,7 +19,7 @@ const down: Trouble = {
   command: 'servers r',
 };
 
-/** What was done, in order, when rollouts leave these behind. */
+/** Runs followRamps with these results of its rollouts, and returns its actions in order. */
 async function story(
   lefts: readonly (LeftToFollow | null)[],
   {
@@ -64,29 +64,29 @@ async function story(
 const due = { ramps: [row('due')], restsUntil: null };
 const over = { ramps: [row('over')], restsUntil: null };
 
-test('steps are taken until no ramp is left', async () => {
+test('steps are taken until no ramp can continue', async () => {
   const whole = await story([due, due, { ramps: [], restsUntil: null }]);
   expect(whole).toEqual({ told: 'rollout, step, rollout, step, rollout', steps: 2, troubles: [] });
   expect((await story([over])).told).toBe('rollout');
-  // Nobody knows when maintenance ends: a rollout that follows does not wait for it.
+  // The end of maintenance is unknown, so rollout --follow does not wait for it.
   expect((await story([{ ramps: [row('held')], restsUntil: null }])).told).toBe('rollout');
 });
 
-test('a window that opens later, and partitions that rest, are waited for', async () => {
+test('the next step waits for its window and for resting partitions', async () => {
   const later = { ramps: [row('before', 9 * hourMs), row('before', 7 * hourMs)], restsUntil: null };
   expect((await story([later, over])).told).toBe('rollout, wait 7, step, rollout');
   const resting = { ramps: [row('due')], restsUntil: iso(5 * hourMs) };
   expect((await story([resting, over])).told).toBe('rollout, wait 5, step, rollout');
 });
 
-test('no step while something is wrong, or after a rollout that stopped', async () => {
+test('no step is taken during troubles or after a rollout that stopped', async () => {
   const sick = await story([due, due], { troubleAt: 1 });
   expect(sick).toEqual({ told: 'rollout, step, rollout', steps: 1, troubles: [down] });
   expect((await story([due, null])).told).toBe('rollout, step, rollout');
   expect(await story([due], { changes: false })).toMatchObject({ told: 'rollout, step', steps: 0 });
 });
 
-test('troubles that moves have nothing to do with are told, and hold nothing up', async () => {
+test('troubles unrelated to moves are reported and do not block a step', async () => {
   const kinds = ['unprotected', 'trust behind', 'trust ends', 'certificate ends'] as const;
   for (const kind of kinds) {
     const always = [{ ...down, kind, why: 'old', command: 'push r' }];

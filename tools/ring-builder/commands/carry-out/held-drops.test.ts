@@ -1,4 +1,5 @@
-// Why a server holds files back: what it says of the drops, else of the damaged files.
+// Tests the reasons shown for files that servers hold back, and how a refused confirmation is
+// reported.
 import { CodedError } from '@ringwright/base/coded-error';
 import { confirmDrops } from '@ringwright/wire/trash';
 import { expect, test } from 'vitest';
@@ -13,7 +14,7 @@ function whyOf(said: Partial<RingStatus>): string[] {
   return heldDrops([{ address: '127.0.0.1:6201', said: status }]).map(({ why }) => why);
 }
 
-test('drops have the reason of a drop, quarantines alone that of a damaged file', () => {
+test('held drops show the reason of a drop, quarantines alone that of a damaged file', () => {
   const draining = [{ partition: 1, reason: 'no move explains it' }];
   const damaged = [{ partition: 2, reason: 'data.db is gone' }];
   expect(whyOf({ held: { drops: 1, quarantines: 7 }, draining, damaged })).toEqual([
@@ -24,7 +25,7 @@ test('drops have the reason of a drop, quarantines alone that of a damaged file'
   expect(whyOf({})).toEqual([]);
 });
 
-test('who did not take the word is named, also where its answer is not understood', async () => {
+test('a server that refuses, or whose answer is not understood, is named', async () => {
   const held = { device: 1, ringId: 'a'.repeat(64), drops: 1, quarantines: 0, why: '' };
   const linesOf = async (answer: () => object): Promise<string[]> => {
     const says = { request: confirmDrops.request, answer };

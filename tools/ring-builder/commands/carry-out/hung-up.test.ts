@@ -1,10 +1,10 @@
-// What commands say of a server that ends connections without TLS.
+// Tests what commands say about a server that closes connections without TLS.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('push and trash say what to give for a server with --tls', async () => {
+test('push and trash suggest --ca for a server that closes plain connections', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
