@@ -1,4 +1,4 @@
-// What `plan` says of moves and of risk, as people read it.
+// Tests what `plan` says about moves, risk and limits, in text and in JSON.
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import {
@@ -6,7 +6,7 @@ import {
   ringBuilderHere,
 } from '../../../../test/support/ring-builder-here.ts';
 
-/** Three devices in `zones` and a fourth staged; servers know version 1. */
+/** Creates a ring of three devices with a staged fourth, in these zones. Servers know version 1. */
 async function growing(zones: readonly [string, string, string, string]): Promise<RingBuilderHere> {
   const tool = await ringBuilderHere();
   const device = (n: number): string => `${zones[n - 1]}-10.0.0.${n}:6200/sdb 100`;
@@ -18,7 +18,7 @@ async function growing(zones: readonly [string, string, string, string]): Promis
   return tool;
 }
 
-test('--partitions lists in text what --json lists', async () => {
+test('--partitions lists the same moves in text as --json does', async () => {
   const tool = await growing(['r1z1', 'r1z2', 'r1z3', 'r1z4']);
   const { moves } = await tool.json<{
     moves: { partition: number; replica: number; from: number; to: number }[];
@@ -31,7 +31,7 @@ test('--partitions lists in text what --json lists', async () => {
   expect(await tool.text('plan cities --offline')).not.toContain('PARTITION');
 });
 
-test('a tier with one domain is no risk of this plan', async () => {
+test('a tier with a single domain is not listed as a risk of the plan', async () => {
   const told = async (...zones: [string, string, string, string]): Promise<string[]> => {
     const shown = await (await growing(zones)).text('plan cities --offline');
     return [...shown.matchAll(/if one (\w+) fails/g)].map(([, tier = '']) => tier);
@@ -41,7 +41,7 @@ test('a tier with one domain is no risk of this plan', async () => {
   expect(await told('r1z1', 'r1z1', 'r2z1', 'r2z1')).toEqual(['region', 'zone']);
 });
 
-test('--if refuses a plan beyond its limits, and a commit, which changes nothing', async () => {
+test('--if refuses a plan or commit beyond its limits, and no version is created', async () => {
   const tool = await growing(['r1z1', 'r1z2', 'r1z3', 'r1z4']);
   for (const command of ['plan cities --offline', 'commit cities -m grows']) {
     const refusal = await tool.refusal(`${command} --if moves<=11,risk=0`);

@@ -1,5 +1,5 @@
-// What a rollout proposes after its first wave: what the plan has shown, and nothing in the place
-// of what was cancelled. Joiners are left out: these waves are cancelled, not copied.
+// Tests what a rollout proposes after its first wave: only moves that the plan showed, and none in
+// place of canceled ones. There are no joiners: these waves are canceled, not copied.
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import { expect, test } from 'vitest';
 import { knownRing } from '../../../../test/support/known-ring.ts';
@@ -18,7 +18,7 @@ interface Status {
   readonly next: string;
 }
 
-test.each([0, 1])('one move, cancelled: none in its place (min-part-hours %s)', async (hours) => {
+test.each([0, 1])('no other move replaces a canceled move (min-part-hours %s)', async (hours) => {
   const { tool, head, propose } = await knownRing(hours);
   await tool.json('set-weight cities d6 115');
   const plan = await tool.json<Planned>('plan cities --offline');
@@ -32,7 +32,7 @@ test.each([0, 1])('one move, cancelled: none in its place (min-part-hours %s)', 
   const status = await tool.json<Status>('status cities');
   expect(status).toMatchObject({ inFlight: 0, movesLeft: 0, cancelled: [partition] });
   expect(status.next).toBe('ring-builder push cities');
-  // Taken up again: a plan shows it, and a commit does it.
+  // A new plan shows a move again, and a commit makes it.
   const again = await tool.json<Planned>('plan cities --offline');
   expect(again.moves).toHaveLength(1);
   const codes = again.warnings.map(({ code }) => code);
@@ -42,7 +42,7 @@ test.each([0, 1])('one move, cancelled: none in its place (min-part-hours %s)', 
   expect(await tool.json('verify cities')).toMatchObject({ ok: true });
 });
 
-test('later waves: shown by the plan, kept by every version, cancelled by name', async () => {
+test('later waves are shown by the plan and can be canceled by partition', async () => {
   const { tool, head, propose, told, later } = await knownRing(1);
   await tool.json('set-weight cities d0 0 d1 0');
   const plan = await tool.json<Planned>('plan cities --offline');
@@ -68,7 +68,8 @@ test('later waves: shown by the plan, kept by every version, cancelled by name',
   );
   const from = [...listed.moves, ...listed.later.flat()].map((one) => one.from);
   expect(new Set(from)).toEqual(new Set([0]));
-  // What is in flight goes: what is left are moves of the same partitions, none of which has moved.
+  // Apart from the canceled one, all later moves are of partitions in flight. So once those in
+  // flight are canceled too, no move is left.
   const inFlight = (await head()).ring.moves.map(({ partition }) => partition);
   const alone = plan.later.flat().filter(({ partition }) => !inFlight.includes(partition));
   expect(alone.map(({ partition }) => partition)).toEqual([named]);
@@ -78,7 +79,7 @@ test('later waves: shown by the plan, kept by every version, cancelled by name',
   expect(told.filter((line) => line.includes('moves'))).toEqual([]);
 });
 
-test('a revert that is stopped after its first half leaves nothing to go on with', async () => {
+test('a revert of a commit in flight leaves no moves for a later wave', async () => {
   const { tool, propose } = await knownRing(0);
   await tool.json('set-weight cities d0 0 d1 0');
   await tool.json('commit cities -m drained --override both');

@@ -1,4 +1,4 @@
-// A ring against disks: every kind of finding, and none where all is well.
+// Compares a ring with files on disks: every kind of finding, and none if all files match.
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -7,7 +7,7 @@ import { type DiskFile, type DiskListing, reconcileRing } from './reconcile-ring
 const ring = servedRing({ devices: 5, power: 3 });
 const ready: DiskFile = { state: 'ready', rows: 10, bytes: 1_000 };
 
-/** Disks exactly as the table says. */
+/** Returns disks with exactly the files that the table names. */
 function asAssigned({ table, devices }: Ring): Map<number, Map<number, DiskFile>> {
   const disks = new Map(devices.map((_, id) => [id, new Map<number, DiskFile>()]));
   for (const row of table) {
@@ -25,10 +25,10 @@ const listed = (
     ...{ damaged: new Map(), refills: new Map(), quarantines: 0 },
   }));
 
-/** The holders of partition 5, and a device that has nothing of it. */
+/** The holders of partition 5, and a device without a file of it. */
 const [a, b, c, other] = [0, 1, 2, 3];
 
-test('disks as the ring says', () => {
+test('disks that match the ring have no findings', () => {
   expect(reconcileRing(ring, listed(asAssigned(ring)))).toEqual({
     findings: [],
     joining: 0,
@@ -37,7 +37,7 @@ test('disks as the ring says', () => {
   });
 });
 
-test('absent, partial, and what lies elsewhere while a slot is not whole', () => {
+test('absent, partial and unassigned files are found while a slot is incomplete', () => {
   const disks = asAssigned(ring);
   disks.get(a)?.delete(5);
   disks.get(b)?.set(5, { ...ready, state: 'filling' });
@@ -58,14 +58,14 @@ test('absent, partial, and what lies elsewhere while a slot is not whole', () =>
   expect(findings.find(({ kind }) => kind === 'unassigned')?.why).toContain('d1 has not all');
 });
 
-test('one copy more than wanted is only a duplicate when every slot is whole', () => {
+test('a surplus file is a duplicate if every slot has a complete file', () => {
   const disks = asAssigned(ring);
   disks.get(other)?.set(5, ready);
   const { findings } = reconcileRing(ring, listed(disks));
   expect(findings).toMatchObject([{ kind: 'duplicated', device: other, bytes: 1_000 }]);
 });
 
-test('no complete file anywhere is said first, with what there is', () => {
+test('the lack of any complete file is the first finding, with the rows that exist', () => {
   const disks = asAssigned(ring);
   for (const id of [a, b]) disks.get(id)?.delete(5);
   disks.get(c)?.set(5, { ...ready, state: 'filling', rows: 7 });
@@ -74,7 +74,7 @@ test('no complete file anywhere is said first, with what there is', () => {
   expect(first?.why).toContain(`d${c} 7`);
 });
 
-test('a device that does not answer is no reason to call its files absent', () => {
+test('files of a device that does not answer are not reported as absent', () => {
   const disks = asAssigned(ring);
   disks.delete(a);
   const { findings, slots, complete } = reconcileRing(ring, listed(disks));
@@ -83,7 +83,7 @@ test('a device that does not answer is no reason to call its files absent', () =
   expect(complete).toBe(20);
 });
 
-test('a move in flight: the joiner has a part, and that is no surplus', () => {
+test('the partial file of a joiner is no finding, but its damaged file is', () => {
   const move = { partition: 5, replica: 0, from: a, to: other };
   const [, moving] = moveVersions(ring, [move]);
   const disks = asAssigned(ring);
@@ -99,7 +99,7 @@ test('a move in flight: the joiner has a part, and that is no surplus', () => {
   });
 });
 
-test('a damaged file counts as none, whatever the device said of it before', () => {
+test('a damaged file is not counted as complete, although listed as ready', () => {
   const disks = listed(asAssigned(ring));
   const damaged = disks.map((one) =>
     one.device === a ? { ...one, damaged: new Map([[5, 'data.db is gone']]) } : one,
@@ -113,17 +113,17 @@ test('a damaged file counts as none, whatever the device said of it before', () 
   expect(held?.command).toBe(`trash ${ring.keyspace} confirm`);
 });
 
-test('a refill that has too few sources is not said to end by itself', () => {
+test('a refill with too few sources is reported with the command to force it', () => {
   const disks = asAssigned(ring);
   disks.get(b)?.set(5, { ...ready, state: 'filling' });
   const [alone] = reconcileRing(ring, listed(disks)).findings;
   expect(alone?.why).toContain('refilling');
-  // One more has lost its file, but answers: what all others have is enough.
+  // A second device lacks records too, but all devices answer: together they have all records.
   disks.get(a)?.set(5, { ...ready, state: 'filling' });
   for (const { why } of reconcileRing(ring, listed(disks)).findings) {
     expect(why).toContain('refilling');
   }
-  // But not where both are lost, and may have acknowledged without the third.
+  // Not enough if both files are lost: both may have acknowledged writes that the third lacks.
   for (const id of [a, b]) disks.get(id)?.set(5, { ...ready, state: 'lost' });
   const [loss] = reconcileRing(ring, listed(disks)).findings;
   expect(loss).toMatchObject({ kind: 'partial', partition: 5, device: a });

@@ -1,4 +1,5 @@
-// A line whose partitions were not split as those of a server: settle says so before it tells any.
+// Tests a line whose splits differ from those of a server: settle refuses it and sends no
+// settle message.
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -6,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { ringHolder } from '../../../../test/support/ring-holder.ts';
 
-/** A server, and two folders with the same first version of its ring. */
+/** Starts a fake server and creates two folders with the same first version of its ring. */
 async function twoFolders() {
   const { port, has } = await ringHolder();
   const ours = await ringBuilderHere();
@@ -18,7 +19,7 @@ async function twoFolders() {
   return { port, has, ours, theirs };
 }
 
-test('a line that a server would not find its records under tells no server', async () => {
+test('settle refuses a line that lacks the splits of a server, and sends nothing', async () => {
   const { port, has, ours, theirs } = await twoFolders();
   const heads = async () =>
     Promise.all(
@@ -45,13 +46,13 @@ test('a line that a server would not find its records under tells no server', as
   }
   expect(has.told).toEqual([]);
 
-  // The one that was split may follow the one that was not.
+  // The line with the split may follow the line without it.
   has.active = our!;
   await theirs.answer('settle cities -m theirs --yes');
   expect(has.told).toEqual(['settle']);
 });
 
-test('where both lines were split, neither wins, and the way that is left is named', async () => {
+test('if both lines have splits, neither can win, and settle names the remaining way', async () => {
   const { port, has, ours, theirs } = await twoFolders();
   for (const [tool, key] of [
     [ours, 'm'],

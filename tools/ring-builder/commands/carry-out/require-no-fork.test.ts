@@ -1,4 +1,4 @@
-// A rollout looks for forks before it leads any server on.
+// Tests that a rollout checks for forks before it pushes anything.
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
@@ -8,8 +8,8 @@ import { wellOf } from '../../../../test/support/ring-status.ts';
 import { statusServer } from '../../../../test/support/status-server.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 
-test('a fork that a server knows of: refused, and nothing is pushed', async () => {
-  // The clock goes on with each look at it.
+test('a rollout is refused while a server reports a fork, and pushes nothing', async () => {
+  // Each reading of the clock advances it.
   let nowMs = Date.parse('2026-11-21T03:00:00Z');
   const tool = await ringBuilderHere({ nowMs: () => (nowMs += 100) });
   let ring: RingStatus | null = null;
@@ -43,7 +43,7 @@ test('a fork that a server knows of: refused, and nothing is pushed', async () =
   expect(upgrades).toBe(0);
   expect((await readVersion(rings, 'cities', 'head')).id).toBe(head.id);
 
-  // One that is settled is over: then it goes on to push.
+  // A settled fork is over, so the rollout continues with the push.
   ring = { ...ring, fork: { ...fork, settled: { version: 1, id, reason: 'seen' } } };
   const later = await tool.refusal('rollout cities --stall-timeout 1');
   expect([later.code, upgrades > 0]).toEqual(['SERVERS_NOT_CONFIRMED', true]);

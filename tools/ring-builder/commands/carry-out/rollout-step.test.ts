@@ -1,4 +1,4 @@
-// What a rollout does next, for every mix of moves: so many copy at once, new slots together.
+// Tests the next step of a rollout for every mix of moves: copies are limited, new slots are not.
 import type { Move } from '@ringwright/ring/move';
 import { expect, test } from 'vitest';
 import { copySteps, nextRolloutStep } from './rollout-step.ts';
@@ -18,19 +18,19 @@ const stepOf = (moves: readonly Move[], most: number): string => {
 };
 
 test.each<[string, readonly Move[], number, string]>([
-  ['nothing is in flight', [], 2, 'drain'],
-  ['all may copy', proposed, Number.POSITIVE_INFINITY, 'initialize 4'],
-  ['only so many may', proposed, 3, 'initialize 3'],
-  ['as many as have room', [...proposed, ...copying], 3, 'initialize 1'],
-  ['no room: those that copy come first', [...proposed, ...copying], 2, 'finalize 2'],
-  ['all copy', copying, 1, 'finalize 2'],
-  ['new slots come together, however many', [...fresh, ...copying], 1, 'initialize 3'],
-  ['and take nobody else a place', [...fresh, ...proposed], 2, 'initialize 5'],
+  ['without moves in flight the old holders drain', [], 2, 'drain'],
+  ['without a limit all moves initialize', proposed, Number.POSITIVE_INFINITY, 'initialize 4'],
+  ['as many moves initialize as the limit allows', proposed, 3, 'initialize 3'],
+  ['copies under way count toward the limit', [...proposed, ...copying], 3, 'initialize 1'],
+  ['at the limit the copies under way finish first', [...proposed, ...copying], 2, 'finalize 2'],
+  ['copies under way finish together, even beyond the limit', copying, 1, 'finalize 2'],
+  ['new slots initialize together, beyond the limit', [...fresh, ...copying], 1, 'initialize 3'],
+  ['new slots do not count toward the limit', [...fresh, ...proposed], 2, 'initialize 5'],
 ])('%s', (...[, moves, most, wanted]) => {
   expect(stepOf(moves, most)).toBe(wanted);
 });
 
-test('no more bytes at once than asked for, except those of one move', () => {
+test('copies stay within the byte limit, except for a single larger move', () => {
   const sizes = new Map(proposed.map(({ partition }) => [partition, 10 * partition]));
   const begun = (moves: readonly Move[], bytes: number): string => {
     const bytesOf = (partition: number): number => sizes.get(partition) ?? 25;
@@ -46,7 +46,7 @@ test('no more bytes at once than asked for, except those of one move', () => {
   expect(begun([...fresh, ...proposed], 5)).toBe('initialize 7 8 9 1');
 });
 
-test('a plan tells in which steps a rollout copies: those that it takes', () => {
+test('copySteps returns the copy steps that a rollout with these limits takes', () => {
   const bytesOf = (partition: number): number => 10 * partition;
   const waves = [proposed, [...fresh, move(5, 'PROPOSED')]];
   const steps = (bytes: number) => copySteps(waves, { moves: 9, bytes, bytesOf });

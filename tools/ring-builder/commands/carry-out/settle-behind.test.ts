@@ -1,4 +1,4 @@
-// A history that is right and has fewer versions than a server: what settle says to type leads on.
+// Tests settle with a history that has fewer versions than a server: the commands of its hint work.
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { wellOf } from '../../../../test/support/ring-status.ts';
 import { statusServer } from '../../../../test/support/status-server.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 
-test('as many versions as are missing are made by the commands of the hint', async () => {
+test('the commands in the hint create the missing versions, then settle succeeds', async () => {
   const tool = await ringBuilderHere();
   let said: RingStatus | null = null;
   const { port } = await statusServer(() => ({ rings: said === null ? [] : [said] }));
@@ -33,5 +33,5 @@ test('as many versions as are missing are made by the commands of the hint', asy
       expect(await tool.json(other.slice(1))).toMatchObject({ changed: true });
     }
   }
-  expect(await settle(), 'it is no longer behind').not.toBeInstanceOf(Error);
+  expect(await settle(), 'settle succeeds once no version is missing').not.toBeInstanceOf(Error);
 });

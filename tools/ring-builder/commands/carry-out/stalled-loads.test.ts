@@ -1,4 +1,5 @@
-// A rollout that ends for want of room names the disk, what it has and needs, and what to type.
+// Tests that a rollout that ends because of a full disk names the disk, its free and needed space,
+// and the next commands.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -6,14 +7,14 @@ import { type MoveRow, moveRows, type Said } from '../../moves/move-rows.ts';
 import type { RingStatus, Room } from '../../servers/server-status.ts';
 import { stalledLoads } from './stalled-loads.ts';
 
-// The first slots of two partitions go from d2 to d1.
+// The only slot of partition 2 moves from d2 to d1.
 const [, ring] = moveVersions(servedRing({ replicas: 1 }), [
   { partition: 2, replica: 0, from: 2, to: 1 },
 ]);
 const [move] = ring.moves;
 const room = (freeBytes: number, neededBytes: number): Room => ({ freeBytes, neededBytes });
 
-/** What d1 says of its load, with so much free on its own disk. */
+/** Returns the status of d1 and d2: a failed load, and the free bytes of the disk. */
 function saying(why: Room | string, freeBytes: number): Said {
   const told = typeof why === 'string' ? { reason: why } : { reason: 'a full disk', room: why };
   const load = { ...move, stage: 'failed', bytes: 0, bytesTotal: 0, rows: 0, ...told };
@@ -26,7 +27,7 @@ function stall(said: Said) {
   return stalledLoads({ ring, state: null }, said, { rows, stallMs: 60_000 });
 }
 
-test('the disk of a joiner', () => {
+test('a full disk of the joiner is named with its space and both ways out', () => {
   const { code, message, hint, details } = stall(saying(room(230_649_856, 290_000_000), 230e6));
   expect(code).toBe('ROLLOUT_STALLED');
   expect(message).toBe(
@@ -43,7 +44,7 @@ test('the disk of a joiner', () => {
   expect(details).toMatchObject({ disks: { 1: { neededBytes: 290_000_000 } } });
 });
 
-test('a joiner that holds nothing: no weight is low enough for it', () => {
+test('for a joiner without slots the hint suggests remove instead of a lower weight', () => {
   const table = ring.table.map((row) => row.map((id) => (id === 1 ? 2 : id)));
   const said = saying(room(230e6, 290e6), 230e6);
   const rows = moveRows(ring, said);
@@ -54,13 +55,13 @@ test('a joiner that holds nothing: no weight is low enough for it', () => {
   expect(hint).toContain('cancel d1 && ring-builder remove cities d1 && ring-builder commit');
 });
 
-test('the disk of the device that it copies from', () => {
+test('a full disk of the source is named, without commands to cancel', () => {
   const { message, hint } = stall(saying(room(230e6, 290e6), 9e9));
   expect(message).toContain('the disk of d2 (127.0.0.1:6202) has 230.0 MB free');
   expect(hint).toMatch(/^free space on the disk of d2, .*, then ring-builder rollout cities$/);
 });
 
-test('the disk of a device of a composite ring: its component gives it less', () => {
+test('in a composite ring the hint lowers the weight in the component', () => {
   const of = { version: 1, id: 'an id', replicas: 1 };
   const components = [
     { ...of, ring: 'east', devices: [0, 2] },
@@ -80,19 +81,19 @@ test('the disk of a device of a composite ring: its component gives it less', ()
   );
 });
 
-test('a server that tells no bytes has no advice on disks, whatever it says', () => {
+test('without byte counts the hint is the general one, even if the reason names bytes', () => {
   const { message, hint } = stall(saying('9 bytes are free, 10 are needed', 9e9));
   expect(message).toContain('partition 2 failed: 9 bytes are free');
   expect(hint).toMatch(/^check that servers run/);
 });
 
-test('another reason keeps the advice on a stall', () => {
+test('another reason of a stall gets the general hint', () => {
   const { message, hint } = stall(saying('too few holders', 9e9));
   expect(message).toContain('partition 2 failed: too few holders');
   expect(hint).toMatch(/^check that servers run/);
 });
 
-test('the device that has the records does not answer', () => {
+test('if the source does not answer, the hint names it and the command to force', () => {
   const said = new Map([...saying('d2 cannot be reached', 9e9)].slice(0, 1));
   expect(stall(said).hint).toMatch(/^moves need complete files of d2: .* cities force all /);
 });

@@ -1,11 +1,11 @@
-// The barrier of a rollout where servers are away: some of them, and all.
+// Tests that a rollout needs the confirmation of a server even with --skip-down.
 import { freePorts } from '@ringwright/node/free-ports';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('a rollout goes nowhere without a server, whatever it may skip', async () => {
+test('a rollout with --skip-down fails if every server is down', async () => {
   const ports = await freePorts(3);
   const tool = await ringBuilderHere({ nowMs: Date.now });
   const devices = ports.map((port, id) => `r1z${id}-127.0.0.1:${port}/sd${id} 1`);

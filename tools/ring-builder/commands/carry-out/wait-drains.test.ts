@@ -1,4 +1,4 @@
-// Files that old holders have yet to give up: waited for as long as waiting helps.
+// Tests how long a rollout waits for old holders to drop their files, with a simulated clock.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -19,7 +19,7 @@ type Said = (look: number) => RingStatus | CodedError;
 
 function holds(...partitions: number[]): RingStatus {
   const draining = partitions.map((partition) => ({ partition, reason: 'a holder is away' }));
-  // Nothing else of a status is looked at here.
+  // waitForDrains reads no other field of a status.
   return {
     ...{ version: ring.version, surplus: partitions.length, draining },
     ...{ fork: null, freshness: { state: 'none' }, held: { drops: 0, quarantines: 0 } },
@@ -27,14 +27,14 @@ function holds(...partitions: number[]): RingStatus {
 }
 
 interface Wait {
-  /** What device 0 says; without it, that it is down. */
+  /** The answers of device 0. By default it is down. */
   readonly first?: Said;
-  /** Device 0 is removed: what it does not say is no trouble. */
+  /** Whether device 0 was removed; then it is no error that it does not answer. */
   readonly isRemoved?: boolean;
   readonly leftBefore?: readonly number[];
 }
 
-/** `third`: what device 3 says. */
+/** Runs waitForDrains. `third`: the answers of device 3. */
 async function wait(third: Said, skipDown: boolean, options: Wait = {}) {
   const { first = () => down, isRemoved = false, leftBefore = [] } = options;
   let [looks, nowMs] = [0, 0];
@@ -72,15 +72,15 @@ async function wait(third: Said, skipDown: boolean, options: Wait = {}) {
   return { seconds: nowMs / 1_000, left: left.map(({ partitions }) => partitions), codes };
 }
 
-test('what only waits for a server that is down is left to it, with --skip-down', async () => {
+test('with --skip-down, drops that need a server that is down are left to it', async () => {
   const forDown = await wait(() => holds(2, 3), true);
   expect(forDown.left).toEqual([0, 2]);
   expect(forDown.seconds).toBeLessThan(15);
   expect((await wait(() => holds(2, 3), false)).seconds).toBeGreaterThanOrEqual(20);
 });
 
-test('what can go is waited for', async () => {
-  // Partition 1 has no holder that is down.
+test('drops that need no server that is down are waited for', async () => {
+  // No holder of partition 1 is down.
   const goes = await wait((look) => (look < 20 ? holds(1, 2) : holds(2)), true);
   expect(goes.left).toEqual([0, 1]);
   expect(goes.seconds).toBeGreaterThan(9);
@@ -89,7 +89,7 @@ test('what can go is waited for', async () => {
   expect((await wait(() => refuses, true)).seconds).toBeGreaterThanOrEqual(20);
 });
 
-test('what a fork holds back waits for a word, not for time', async () => {
+test('drops that an unsettled fork holds back are not waited for', async () => {
   const fork = { version: 1, id: 'a', other: 'b', settled: null };
   const held = { ...holds(2), fork } as unknown as RingStatus;
   const ended = await wait(() => held, false, { first: () => holds() });
@@ -102,7 +102,7 @@ test('what a fork holds back waits for a word, not for time', async () => {
   expect(waits).toMatchObject({ left: [], codes: [] });
 });
 
-test('drops that a server holds back wait for a word, once all others are done', async () => {
+test('drops that need a confirmation are not waited for once all others are done', async () => {
   const held = { ...holds(1, 2), held: { drops: 1, quarantines: 1 } };
   const first: Said = (look) => (look < 10 ? holds(3) : holds());
   const ended = await wait(() => held, false, { first });
@@ -114,7 +114,7 @@ test('drops that a server holds back wait for a word, once all others are done',
   expect(waits.seconds).toBeGreaterThanOrEqual(20);
 });
 
-test('a removed server that is silent may be back: it is waited for', async () => {
+test('a removed server that does not answer is waited for at least 10 s', async () => {
   const isBack: Said = (look) => (look < 4 ? down : look < 30 ? holds(1) : holds());
   const back = await wait(() => holds(), false, { first: isBack, isRemoved: true });
   expect(back.left).toEqual([]);
@@ -125,7 +125,7 @@ test('a removed server that is silent may be back: it is waited for', async () =
   expect(gone.seconds).toBeLessThan(STALL_MS / 1_000);
 });
 
-test('only the server that an earlier wave left alone is waited for more shortly', async () => {
+test('the wait is shorter only for a server that delayed an earlier wave', async () => {
   const again = await wait(() => holds(), false, { isRemoved: true, leftBefore: [0] });
   expect(again.seconds).toBeLessThan(5);
   const another = await wait(() => holds(), false, { isRemoved: true, leftBefore: [3] });

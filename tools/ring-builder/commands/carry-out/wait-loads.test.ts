@@ -1,4 +1,4 @@
-// Moves that make no progress: what is available is told apart from what is not, and why.
+// Tests when moves count as stalled, and that the moves that are available are still returned.
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
@@ -16,7 +16,7 @@ function moveOf(partition: number): Move {
   return { ...where, state: 'INITIALIZING' };
 }
 
-/** What joiners say at each look; the last of it again and again. */
+/** Runs waitForLoads. `looks`: the answers of the joiners at each look; the last one repeats. */
 async function waitWith(looks: readonly Partial<MoveRow>[][]) {
   const rings = await scratchRings();
   await stageDevices(rings);
@@ -41,7 +41,7 @@ async function waitWith(looks: readonly Partial<MoveRow>[][]) {
 const available = { stage: 'available', bytes: 9 } as const;
 const failed = { stage: 'failed', reason: 'the disk is full' } as const;
 
-test('one that fails again and again is told of, the other is available', async () => {
+test('a load that keeps failing is reported, and the other move is available', async () => {
   const trying = Array.from({ length: 20 }, (_, turn) =>
     turn % 2 === 0 ? [available, failed] : [available, { stage: 'reserving' } as const],
   );
@@ -52,7 +52,7 @@ test('one that fails again and again is told of, the other is available', async 
   expect(asked).toBeLessThan(10);
 });
 
-test('copies that come whole and fail, again and again, are progress three times', async () => {
+test('complete copies that fail count as progress only three times', async () => {
   const copy = ['reserving', 'copying', 'verifying', 'failed'] as const;
   const trying = Array.from({ length: 80 }, (_, turn) => [
     available,
@@ -65,7 +65,7 @@ test('copies that come whole and fail, again and again, are progress three times
   expect(asked).toBeLessThan(24);
 });
 
-test('bytes that come are progress; nothing stalls when all are available', async () => {
+test('received bytes are progress, and nothing stalls if all moves are available', async () => {
   const copying = [1, 2, 3, 4, 5, 6, 7].map((bytes) => [
     available,
     { stage: 'copying', bytes } as const,

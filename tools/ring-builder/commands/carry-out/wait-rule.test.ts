@@ -1,4 +1,4 @@
-// When a push has reached enough servers: each rule against a table that can be read.
+// Tests when a push has reached enough servers, for each rule and a small table.
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../../test/support/served-ring.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
@@ -17,12 +17,12 @@ const cases: [WaitRule, number[], boolean][] = [
   ['zone', [3], true],
   ['zone', [], false],
 ];
-test.each(cases)('%s with devices %j: %s', (rule, devices, wanted) => {
+test.each(cases)('the rule %s with devices %j is met: %s', (rule, devices, wanted) => {
   const good = new Set(devices.map((id) => targets[id]!.address));
   expect(isEnough(rule, ring, { good, targets })).toBe(wanted);
 });
 
-test('two devices of a zone: one of them is not the zone', () => {
+test('the rule zone needs all devices of a zone', () => {
   const paired = {
     ...ring,
     devices: ring.devices.map((one) => one && { ...one, zone: one.id >> 1 }),
@@ -32,7 +32,7 @@ test('two devices of a zone: one of them is not the zone', () => {
   expect(isEnough('zone', paired, { good: good([2, 3]), targets })).toBe(true);
 });
 
-test('of half of two slots no majority is made', () => {
+test('one of two slots is no quorum', () => {
   const two = servedRing({ replicas: 2, devices: 2 });
   const ends = ringTargets(two, null);
   expect(isEnough('quorum', two, { good: new Set([ends[0]!.address]), targets: ends })).toBe(false);

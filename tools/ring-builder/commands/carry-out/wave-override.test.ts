@@ -1,5 +1,5 @@
-// Later waves of a change that the guard let pass: found by searching drawn weights for commits
-// whose second wave by itself is a large change.
+// Tests how the change guard judges later waves of a commit. A search over random weights found
+// these commits, whose second wave alone is a large change.
 import path from 'node:path';
 import { guardMovedShareMax } from '@ringwright/base/limits';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
@@ -13,7 +13,7 @@ import { expect, test } from 'vitest';
 import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 import { waveOverride } from './propose-next-wave.ts';
 
-/** A ring that servers may know, in which one device goes and another one's weight falls. */
+/** Commits the changes in a ring that servers may know. Returns the folder of rings. */
 async function committed(weights: readonly number[], changes: string[], override = '') {
   const first = await ringBuilderIn();
   await first.json('create cities --partition-power 3 --replicas 3 --min-part-hours 0');
@@ -27,7 +27,7 @@ async function committed(weights: readonly number[], changes: string[], override
   return path.join(tool.folder, 'rings');
 }
 
-/** The second wave, when all moves of the first are done. */
+/** Plans the second wave after the first is done. Returns why it is large, and its override. */
 async function secondWave(rings: string, withReason = true) {
   const stored = await readVersion(rings, 'cities', 'head');
   const { id, state } = stored;
@@ -37,7 +37,7 @@ async function secondWave(rings: string, withReason = true) {
   expect(auditRing(ring)).toEqual([]);
   const why = whyLarge(changeSize(head, ring), guardMovedShareMax);
   const logged = await readLog(rings, 'cities');
-  // Programs from before let some pass that looked small in their first wave alone.
+  // Older programs accepted commits whose first wave alone looked small, without a reason.
   const entries = withReason ? logged : logged.map((entry) => ({ ...entry, details: {} }));
   return {
     why,
@@ -45,7 +45,7 @@ async function secondWave(rings: string, withReason = true) {
   };
 }
 
-test('the second wave of a change that is not large passes, large as it looks', async () => {
+test('a second wave that alone looks large passes if the whole change is small', async () => {
   const rings = await committed(
     [1, 2, 2, 0.5, 2],
     ['remove cities d0', 'set-weight cities d1 0.5'],
@@ -55,7 +55,7 @@ test('the second wave of a change that is not large passes, large as it looks', 
   expect(override).toBe('a later wave of version 2: no large change with it');
 });
 
-test('large in its waves: the commit is held up, and a wave nobody let pass', async () => {
+test('a commit that is large with its waves is blocked, as is a wave without reason', async () => {
   const weights = [2, 2, 0.5, 2, 0.5, 0.5];
   const changes = ['remove cities d2', 'set-weight cities d3 1'];
   await expect(committed(weights, changes)).rejects.toThrow(
@@ -66,7 +66,7 @@ test('large in its waves: the commit is held up, and a wave nobody let pass', as
   expect([why === null, override]).toEqual([false, null]);
 });
 
-test('what was said of a large commit holds for its waves', async () => {
+test('the override of a large commit applies to its later waves', async () => {
   const weights = [1, 1, 1, 1, 1];
   const changes = ['remove cities d0', 'remove cities d1'];
   const rings = await committed(weights, changes, ' --override meant');

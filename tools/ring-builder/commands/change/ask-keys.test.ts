@@ -1,9 +1,9 @@
-// A server that is asked for its key and does not run.
+// Tests --ask-key with a server that is down.
 import { freePorts } from '@ringwright/node/free-ports';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('--ask-key of a server that is down says what to do instead', async () => {
+test('--ask-key with a server that is down says what to do instead', async () => {
   const [port] = await freePorts(1);
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 4 --replicas 1');
