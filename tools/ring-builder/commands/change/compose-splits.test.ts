@@ -1,11 +1,11 @@
-// A composite ring whose components split or merged partitions and moved slots: what one version
-// does, what it leaves for the next one, and that it says so.
+// Tests composite rings whose components split or merge partitions and move slots: what one compose
+// applies, what it leaves for the next one, and that its output says so.
 import { expect, test } from 'vitest';
 import { composedRing, rowsOf } from '../../../../test/support/composed-ring.ts';
 import { notePush } from '../../../../test/support/note-push.ts';
 import type { RingBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('after splits and moves of a component the table follows with the next compose', async () => {
+test('compose applies splits of the components first, and their moves the next time', async () => {
   const tool = await composedRing();
   for (const name of ['east', 'west']) await split(tool, name, 5);
   await tool.json('set-weight east d0 2');
@@ -32,7 +32,7 @@ test('after splits and moves of a component the table follows with the next comp
   expect(await tool.json('verify both')).toMatchObject({ findings: [] });
 });
 
-test('splits alone are one version', async () => {
+test('splits without moves are applied by one compose', async () => {
   const tool = await composedRing();
   for (const name of ['east', 'west']) await split(tool, name, 5);
   const answer = await tool.answer('compose both east west');
@@ -44,7 +44,7 @@ test('splits alone are one version', async () => {
   expect(await tool.json('compose both east west')).toMatchObject({ changed: false });
 });
 
-test('a device that a component gave up after a split keeps its slots for now', async () => {
+test('a device that a component removed after a split leaves by the second compose', async () => {
   const tool = await composedRing();
   for (const name of ['east', 'west']) await split(tool, name, 5);
   await tool.json('remove east d0');
@@ -55,7 +55,7 @@ test('a device that a component gave up after a split keeps its slots for now', 
   expect(await rowsOf(tool, 'both')).toEqual(await rowsOf(tool, 'east', 'west'));
 });
 
-test('where servers have the ring, splits are proposed, and the rollout comes first', async () => {
+test('if servers have the ring, compose proposes the splits and suggests rollout', async () => {
   const tool = await composedRing();
   await notePush(tool.folder, 'both');
   for (const name of ['east', 'west']) await split(tool, name, 5);
@@ -66,14 +66,14 @@ test('where servers have the ring, splits are proposed, and the rollout comes fi
   expect(answer.next).toBe('ring-builder rollout both');
 });
 
-test('what is merged and lies apart is refused, with what to do', async () => {
+test('compose refuses to merge partitions whose slots still differ in its own table', async () => {
   const tool = await composedRing();
   for (const name of ['east', 'west']) await split(tool, name, 5);
   await tool.json('set-weight east d0 2');
   await tool.json('commit east -m wider');
   await tool.json('compose both east west');
   await tool.json('compose both east west');
-  // Pins bring together what is to be merged: that is a version of its own.
+  // In east, pins first move the partitions to merge together: this takes a version of its own.
   await split(tool, 'east', 4);
   for (const name of ['east', 'west']) await split(tool, name, 4);
   await expect(tool.json('compose both east west')).rejects.toMatchObject({

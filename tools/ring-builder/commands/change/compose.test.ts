@@ -1,5 +1,5 @@
-// Composite rings as they are typed: rows of the components in order, what is refused, what comes
-// next. The oracle is the components' own tables, device by device.
+// Tests the command compose: the rows of the components in order, refusals and next commands. The
+// oracle is the components' own tables, device by device.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ async function isComposed(tool: RingBuilderHere): Promise<void> {
   expect(await tool.json('verify both')).toMatchObject({ findings: [] });
 }
 
-test('rows are those of the components, and follow them', async () => {
+test('the rows of a composite ring are those of its components, also after changes', async () => {
   const tool = await twoRings();
   const first = await tool.json<Composed>('compose both east west');
   expect(first).toMatchObject({
@@ -47,7 +47,7 @@ test('rows are those of the components, and follow them', async () => {
   expect(await tool.json('compose both east west -m later')).toMatchObject({ version: 2 });
   await isComposed(tool);
   const { devices: after } = await tool.json<Table>('table both');
-  // A device keeps its id; one that is gone leaves a hole.
+  // A device keeps its id; a removed device leaves a hole.
   expect(after.map((one) => one?.device)).toEqual([
     ...[undefined, ...before.slice(1).map((one) => one?.device)],
     ...['sd6', 'sd7'],
@@ -66,7 +66,7 @@ test('rows are those of the components, and follow them', async () => {
   }
 });
 
-test('what does not fit together is refused, with both, and makes no ring', async () => {
+test('components that do not fit together are refused, and no ring is created', async () => {
   const tool = await twoRings();
   await ring(tool, 'other', { replicas: 1, devices: [8], partitions: 32 });
   await ring(tool, 'shared', { replicas: 1, devices: [1] });
@@ -90,7 +90,7 @@ test('what does not fit together is refused, with both, and makes no ring', asyn
   await expect(tool.json('compose other east west')).rejects.toMatchObject({ code: 'RING_EXISTS' });
 });
 
-test('later the same rings are named, in the same order, as they went on', async () => {
+test('a later compose must name the same rings, in order and with their history', async () => {
   const tool = await twoRings();
   await tool.json('compose both east west');
   const others = async (names: string, message: RegExp): Promise<void> => {
@@ -115,7 +115,7 @@ async function isStill(tool: RingBuilderHere): Promise<void> {
   expect(devices.map((one) => one?.device)).toEqual(['sd1', 'sd2', 'sd3', 'sd4', 'sd5']);
 }
 
-test('what a component has to spare may be of another one, and keeps its id', async () => {
+test('a device that servers know must drain in one component before another has it', async () => {
   const tool = await twoRings();
   await tool.json('compose both east west');
   await notePush(tool.folder, 'both');
@@ -130,7 +130,7 @@ test('what a component has to spare may be of another one, and keeps its id', as
   });
   await tool.json('set-weight east d0 0');
   await tool.json('commit east -m drains');
-  // The servers know it as one of east: it has to drain there before west may fill it.
+  // The servers know the device as part of east, so it must drain there before west may fill it.
   const wayOut =
     'ring-builder remove west d2 && ring-builder commit west -m TEXT && ' +
     'ring-builder compose both east west && ring-builder rollout both; then west can have it';
@@ -141,7 +141,7 @@ test('what a component has to spare may be of another one, and keeps its id', as
   expect(await tool.json('compose both east west')).toMatchObject({ version: 2 });
 });
 
-test('on paper a device goes from one component to another at once', async () => {
+test('in a ring that no server has, a device changes its component at once', async () => {
   const tool = await twoRings();
   await tool.json('compose both east west');
   await tool.json(['add', 'west', device(1), '1']);

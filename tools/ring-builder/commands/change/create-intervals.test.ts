@@ -1,5 +1,5 @@
-// Rings of intervals through the commands: how they are made, shown, asked, exported and taken in,
-// and what is refused before anything is written.
+// Tests commands on rings of intervals: create, table, lookup, export, import and restore, and what
+// is refused before anything is written.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomEnds } from '@ringwright/ring/partitioner/hash-ends';
@@ -44,7 +44,7 @@ test('boundaries are listed in order, as text or in base64', async () => {
   expect(await tool.text('why kv g --as-key')).toContain('partition 1 [g, m%C3%BC%2C) of key g');
 });
 
-test('equal, drawn and listed intervals of hashes', async () => {
+test('hash intervals are equal by default and random with --tokens random', async () => {
   const equal = await committed('--partitioner hash-intervals --partitions 4 --hash jenkins');
   const quarters = [3, 0, 1, 2].map((start) => start * 2 ** 30);
   expect(await equal.json('table kv')).toMatchObject({
@@ -78,7 +78,7 @@ test.each([
   ['hash-intervals', 'USAGE', 'neither of'],
   ['hash-intervals --partitions 4 --hash-key 12345678901234567', 'INTERVALS_INVALID', '17 bytes'],
   ['md5-shift --partitions 4 --boundaries g', 'USAGE', 'an option for ranges, not for md5-shift'],
-])('--partitioner %s is refused, and nothing is made', async (typed, code, message) => {
+])('--partitioner %s is refused, and no file is written', async (typed, code, message) => {
   const tool = await ringBuilderHere();
   await expect(tool.answer(`create kv --replicas 1 --partitioner ${typed}`)).rejects.toMatchObject({
     code,
@@ -87,7 +87,7 @@ test.each([
   expect(await readdir(tool.folder)).toEqual([]);
 });
 
-test('Swift has no such rings, and is told why; another builder takes them as JSON', async () => {
+test('export-swift refuses a ring of ranges; import reads its table as JSON', async () => {
   const tool = await committed('--partitioner ranges --boundaries g,n');
   await expect(tool.answer('export-swift kv kv.ring.gz')).rejects.toMatchObject({
     code: 'RING_NOT_CONVERTIBLE',
@@ -102,7 +102,7 @@ test('Swift has no such rings, and is told why; another builder takes them as JS
   expect(await tool.json('verify other')).toMatchObject({ ok: true });
 });
 
-test('a version restores the builder with its boundaries, and diff shows no change', async () => {
+test('a version restores the builder with its intervals, and diff shows no change', async () => {
   const tool = await committed('--partitioner hash-intervals --tokens .1,.2,.9');
   await tool.json('set-weight kv d0 2');
   await tool.json('commit kv -m heavier');

@@ -1,4 +1,5 @@
-// Fewer replicas: slots that end are counted as such, and the last spare one needs a reason to go.
+// Tests fewer replicas: removed slots are not counted as moves, and the step to a single replica
+// needs an override.
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
@@ -11,7 +12,7 @@ interface Planned {
   readonly brake: { readonly large: string } | null;
 }
 
-test('from three to two is a step; from two to one needs a reason', async () => {
+test('three to two replicas needs no override; two to one replica needs one', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partition-power 5 --replicas 3');
   await tool.json(`add cities ${devices}`);

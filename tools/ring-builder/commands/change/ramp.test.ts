@@ -1,11 +1,11 @@
-// ramp as it is typed: its window, what keeps its steps waiting, and what ends it.
+// Tests the command ramp: its window, what delays its steps, and what ends it.
 import { expect, test } from 'vitest';
 import {
   type RingBuilderHere,
   ringBuilderHere,
 } from '../../../../test/support/ring-builder-here.ts';
 
-/** Three devices of weight 100, never pushed: each commit goes straight to its table. */
+/** Creates a ring of three devices of weight 100. No server has it: commits change the table. */
 async function threeDevices(now = '2026-11-21T03:00:00Z'): Promise<RingBuilderHere> {
   const tool = await ringBuilderHere({ nowMs: () => Date.parse(now) });
   await tool.json('create lv --partitions 16 --partitioner murmur3-mod --replicas 2');
@@ -20,7 +20,7 @@ test.each([
   ['2026-11-21T19:18:00Z', '--in-hours 3 --hours 2', '2026-11-21 23:00 to 2026-11-22 01:00 UTC'],
   ['2026-11-21T19:00:00Z', '--in-hours 3 --hours 2', '2026-11-21 22:00 to 2026-11-22 00:00 UTC'],
   ['2026-11-21T19:00:00Z', '--in-hours 0 --hours 2', '2026-11-21 19:00 to 2026-11-21 21:00 UTC'],
-])('at %s, ramp %s has a window of whole hours, no shorter', async (now, options, window) => {
+])('at %s, ramp %s gets a window of whole hours: %s', async (now, options, window) => {
   const tool = await threeDevices(now);
   expect(await tool.text(`ramp lv d1 0 ${options}`)).toContain(
     `staged: ramp d1 r1z2-10.0.0.2:6200/a to weight 0 by 10 a version, ${window}\n`,
@@ -32,7 +32,7 @@ async function weights(tool: RingBuilderHere): Promise<(number | null)[]> {
   return devices.map((device) => device && device.weight);
 }
 
-test('no step is used up while maintenance keeps slots where they are', async () => {
+test('a ramp takes no step during maintenance and takes it afterwards', async () => {
   const tool = await threeDevices();
   await tool.json('maintenance lv d1');
   expect(await tool.text('ramp lv d1 0 --percent 25')).toContain(
@@ -57,7 +57,7 @@ test('no step is used up while maintenance keeps slots where they are', async ()
   expect(await weights(tool)).toEqual([100, 75, 100]);
 });
 
-test('a step that was wanted of a ramp whose window is shut is told, and not taken', async () => {
+test('outside the window --step-ramps warns with RAMP_SHUT and takes no step', async () => {
   const tool = await threeDevices();
   await tool.json('ramp lv d1 0 --in-hours 5');
   const shut =
@@ -71,7 +71,7 @@ test('a step that was wanted of a ramp whose window is shut is told, and not tak
   expect(await tool.json('commit lv -m step --step-ramps')).toMatchObject({ changed: false });
 });
 
-test('with no-target only a way up waits', async () => {
+test('maintenance --no-target delays only a ramp to a higher weight', async () => {
   const tool = await threeDevices();
   await tool.json('ramp lv d0 200');
   await tool.json('ramp lv d1 0');
@@ -81,7 +81,7 @@ test('with no-target only a way up waits', async () => {
   expect(await weights(tool)).toEqual([100, 90, 100]);
 });
 
-test('another weight ends a ramp and says so; a new device takes it over', async () => {
+test('set-weight ends a ramp and says so; the ramp continues on a replacement', async () => {
   const tool = await threeDevices();
   await tool.json('ramp lv d0 50');
   await tool.json('ramp lv d1 0 --percent 25');
@@ -98,7 +98,7 @@ test('another weight ends a ramp and says so; a new device takes it over', async
   expect(await weights(tool)).toEqual([80, null, 100, 75]);
 });
 
-test('a revert says which ramps end, and which it does not bring back', async () => {
+test('a revert says which ramps end and which it does not restore', async () => {
   const tool = await threeDevices();
   await tool.json('ramp lv d0 50');
   await tool.json('commit lv -m out');

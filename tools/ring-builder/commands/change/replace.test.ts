@@ -1,4 +1,4 @@
-// replace as it is typed: one device, a whole server, and what is refused without a trace.
+// Tests the command replace: one device, a whole server, and refusals that stage nothing.
 import { expect, test } from 'vitest';
 import {
   type RingBuilderHere,
@@ -10,7 +10,10 @@ interface Table {
   readonly table: readonly (readonly number[])[];
 }
 
-/** Three servers of two devices, on ports of their own; never pushed: commits go to the table. */
+/**
+ * Creates a ring of three servers with two devices each, on separate ports. No server has it:
+ * commits change the table.
+ */
 async function threeServers(): Promise<RingBuilderHere> {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 32 --partitioner murmur3-mod --replicas 2');
@@ -22,7 +25,7 @@ async function threeServers(): Promise<RingBuilderHere> {
   return tool;
 }
 
-test('a whole server is replaced: the table is the same but for names', async () => {
+test('the replacement of a whole server changes only device ids in the table', async () => {
   const tool = await threeServers();
   const before = await tool.json<Table>('table cities');
   expect(await tool.text('replace cities @10.0.0.2 10.0.0.9')).toContain(
@@ -39,7 +42,7 @@ test('a whole server is replaced: the table is the same but for names', async ()
   expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
 });
 
-test('when earlier changes are unstaged, the new device gets the id then free', async () => {
+test('if earlier changes are unstaged, the new device gets the first free id', async () => {
   const tool = await threeServers();
   await tool.json('add cities r1z1-10.0.0.1:6209/new 1');
   await tool.json('replace cities d0 /sd9');
@@ -49,7 +52,7 @@ test('when earlier changes are unstaged, the new device gets the id then free', 
   expect(staged).toMatchObject([{ changes: [{ kind: 'add', device, replaces: 0 }] }]);
 });
 
-test('in a ring of tokens the new device stands where the old one stood', async () => {
+test('in a ring of tokens the new device takes the place of the old one', async () => {
   const tool = await ringBuilderHere();
   await tool.json(
     'create cities --partitioner hash-intervals --placement tokens --partitions 4 --replicas 2',

@@ -1,4 +1,4 @@
-// The rules an operator sets by hand, as they are typed: each holds in the table it makes.
+// Tests the commands that set placement rules: each rule holds in the table that follows from it.
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
@@ -9,7 +9,7 @@ interface TableDocument {
   readonly table: readonly (readonly number[])[];
 }
 
-/** Six devices in three zones, two replicas, never pushed: each commit goes straight to its table. */
+/** Six devices in three zones, two replicas. No server has the ring: commits change the table. */
 async function sixDevices(): Promise<RingBuilder> {
   const tool = await ringBuilderIn();
   await tool.json('create cities --partitions 32 --partitioner murmur3-mod --replicas 2');
@@ -39,7 +39,7 @@ function slotsOf({ table }: TableDocument, device: number): number {
   return table.flat().filter((id) => id === device).length;
 }
 
-test('a pin moves a partition, unpin lets it go; both are in the log', async () => {
+test('a pin moves a partition and is shown until unpin removes it', async () => {
   const tool = await sixDevices();
   const before = await tableOf(tool);
   const away = [0, 1, 2, 3, 4, 5].find((id) => !holders(before, 7).includes(id)) ?? 0;
@@ -65,7 +65,7 @@ test('a pin moves a partition, unpin lets it go; both are in the log', async () 
   expect((await tool.run('log cities')).stdout).toContain('near its users');
 });
 
-test('what is so already is not staged, and what contradicts itself is refused', async () => {
+test('current values are not staged again, and contradictory options are refused', async () => {
   const tool = await sixDevices();
   const weights = (await tool.json<{ devices: { weight: number }[] }>('show cities')).devices;
   for (const command of [
@@ -81,7 +81,7 @@ test('what is so already is not staged, and what contradicts itself is refused',
   }
   const both = await tool.run('ramp cities d0 200 --off --json');
   expect([both.exit, JSON.parse(both.stderr)]).toMatchObject([2, { code: 'USAGE' }]);
-  // The last word on a device counts, and what it is now is a word too.
+  // The last weight given for a device counts, also if it is the current one.
   expect(await tool.json(`set-weight cities d0 7 d0 ${weights[0]?.weight}`)).toMatchObject({
     changed: false,
   });
@@ -89,7 +89,7 @@ test('what is so already is not staged, and what contradicts itself is refused',
   expect(await tool.json('ramp cities d0 --off')).toMatchObject({ changed: true });
 });
 
-test('a device in maintenance keeps what it has; with --no-target it may only lose', async () => {
+test('maintenance keeps all slots of a device; with --no-target it may lose some', async () => {
   const tool = await sixDevices();
   const held = slotsOf(await tableOf(tool), 0);
   await tool.json('maintenance cities d0');
@@ -105,7 +105,7 @@ test('a device in maintenance keeps what it has; with --no-target it may only lo
   expect(slotsOf(await tableOf(tool), 0)).toBeGreaterThan(held);
 });
 
-test('zones-min holds for every partition, and is refused where it cannot', async () => {
+test('zones-min holds for every partition and is refused if it cannot hold', async () => {
   const tool = await sixDevices();
   await tool.json('set cities --zones-min 2');
   await commit(tool, 'two zones at least');
@@ -120,7 +120,7 @@ test('zones-min holds for every partition, and is refused where it cannot', asyn
   expect(refused.stderr).toMatch(/4.*[23]/s);
 });
 
-test('a ramp takes a step where a commit is told so, and is seen on its way', async () => {
+test('a ramp takes a step only with --step-ramps, and status shows its phase', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partition-power 4 --replicas 2');
   await tool.json(`add cities ${[1, 2, 3].map((n) => `r1z${n}-10.0.0.${n}:6200/a 10`).join(' ')}`);
@@ -135,7 +135,7 @@ test('a ramp takes a step where a commit is told so, and is seen on its way', as
   const { ramps } = await tool.json<{ ramps: object[] }>('status cities');
   const window = { from: '2026-11-21T03:00:00.000Z', until: '2026-11-21T08:00:00.000Z' };
   expect(ramps).toEqual([{ id: 0, weight: 10, target: 14, step: 2, ...window, phase: 'due' }]);
-  // A commit of something else is about that alone.
+  // A commit of another change takes no step of the ramp.
   await tool.json('set-weight cities d1 11');
   const codes = async (args: string) => {
     const plan = await tool.json<{ warnings: { code: string }[] }>(args);
@@ -153,7 +153,7 @@ test('a ramp takes a step where a commit is told so, and is seen on its way', as
   expect(await tool.json('status cities')).toMatchObject({ ramps: [] });
 });
 
-test('verify --optimal gives the proof of a rebalance', async () => {
+test('verify --optimal proves that a rebalance needs no fewer moves', async () => {
   const tool = await sixDevices();
   await tool.json('add cities r1z4-10.0.4.1:6200/a 1');
   await commit(tool, 'zone 4');
@@ -162,7 +162,7 @@ test('verify --optimal gives the proof of a rebalance', async () => {
   expect(stdout).toMatch(/no .*fewer/i);
 });
 
-test('two removals of one partition at once are refused by --max-replicas-at-once', async () => {
+test('--max-replicas-at-once refuses to move two replicas of a partition at once', async () => {
   const tool = await sixDevices();
   const [first, second] = holders(await tableOf(tool), 3);
   await tool.json(`remove cities d${first} d${second}`);
@@ -174,17 +174,17 @@ test('two removals of one partition at once are refused by --max-replicas-at-onc
   await tool.json('plan cities --max-replicas-at-once 2');
 });
 
-test('hours can have passed for no version that is not there', async () => {
+test('--pretend-min-part-hours-passed is refused in a ring without a version', async () => {
   const tool = await ringBuilderIn();
   await tool.json('create cities --partitions 16 --replicas 1');
   const { exit, stderr } = await tool.run('set cities --pretend-min-part-hours-passed');
   expect([exit, stderr]).toEqual([2, expect.stringContaining('RING_EMPTY')]);
 });
 
-test('sizes are measured, so somebody must answer; counts need nobody', async () => {
+test('--balance bytes needs a server that answers; --balance counts needs none', async () => {
   const tool = await ringBuilderIn();
   await tool.json('create cities --partitions 16 --replicas 1');
-  // Nobody listens at this port.
+  // No server listens on this port.
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
   await tool.json('commit cities -m first');
   const { exit, stderr } = await tool.run('set cities --balance bytes');
@@ -194,6 +194,6 @@ test('sizes are measured, so somebody must answer; counts need nobody', async ()
   for (const wrong of ['--swap-budget 3', '--balance counts --swap-budget 3', '--balance size']) {
     expect((await tool.run(`set cities ${wrong}`)).exit, wrong).toBe(2);
   }
-  // They are counted already.
+  // This is the current setting.
   expect(await tool.json('set cities --balance counts')).toMatchObject({ changed: false });
 });

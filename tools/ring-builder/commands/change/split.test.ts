@@ -1,5 +1,5 @@
-// split and merge as commands: staged, planned, committed where no server has the ring; bad ones
-// are refused with both values, and change nothing.
+// Tests split, merge, retire and --partition-power as commands that are staged, planned and
+// committed without servers. Refused commands change no file.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -20,7 +20,7 @@ async function withRing(shape: string, devices = 3) {
   return tool;
 }
 
-test('a split and a merge of one commit, and a plan that balances afterwards', async () => {
+test('one commit splits and merges partitions, and the next plan balances them', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4');
   await tool.json('split cities 0 --parts 3');
   await tool.json('merge cities 5 6');
@@ -36,7 +36,7 @@ test('a split and a merge of one commit, and a plan that balances afterwards', a
   expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
 });
 
-test('what brings neighbours together is staged once, however often it is typed', async () => {
+test('the pins that bring neighbors together are staged only once', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 8');
   const first = await tool.json<{ changes: number }>('set cities --partition-power 2');
   expect(first.changes).toBeGreaterThan(1);
@@ -44,7 +44,7 @@ test('what brings neighbours together is staged once, however often it is typed'
   expect(again).toMatchObject({ changes: first.changes, changed: false });
 });
 
-test('replicas of a ring that was split are counted by its partitions', async () => {
+test('the limit on a change of replicas counts the partitions after a split', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4', 4);
   await tool.json('set cities --partition-power 4');
   await tool.json('commit cities -m split');
@@ -54,7 +54,7 @@ test('replicas of a ring that was split are counted by its partitions', async ()
   );
 });
 
-test('what is staged beside a split waits for a later commit, and everybody says so', async () => {
+test('a removal staged beside a split waits for a later commit, and plan says so', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4');
   await tool.json('split cities 0');
   await tool.json('remove cities d2');
@@ -96,7 +96,7 @@ const refused: readonly [shape: string, command: string, code: string][] = [
   ['--partitions 8', 'set cities --partition-power 25', 'VALUE_OUT_OF_RANGE'],
 ];
 
-test.each(refused)('%s: %s is %s', async (...row) => {
+test.each(refused)('in a ring created with %s, %s is refused as %s', async (...row) => {
   const [shape, command, code] = row;
   const tool = await withRing(shape);
   const before = await filesOf(tool.folder);
@@ -104,7 +104,7 @@ test.each(refused)('%s: %s is %s', async (...row) => {
   expect(await filesOf(tool.folder)).toEqual(before);
 });
 
-test('while moves are in flight a split and a merge wait, and nothing changes', async () => {
+test('while moves are in flight a split or merge is staged but not committed', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4 --min-part-hours 0');
   await notePush(tool.folder);
   await tool.json('add cities r1z4-127.0.0.1:1/d4 1');
@@ -125,7 +125,7 @@ test('while moves are in flight a split and a merge wait, and nothing changes', 
   }
 });
 
-test('what is retired is at risk, and so is what a split leaves of it', async () => {
+test('retired partitions count as risk, also the retired part of a split partition', async () => {
   const tool = await withRing('--partitioner ranges --boundaries g,n');
   await tool.json('split cities 1 --at k');
   await tool.json('retire cities --before k');
@@ -138,14 +138,14 @@ test('what is retired is at risk, and so is what a split leaves of it', async ()
     code: 'PLAN_OVER_LIMIT',
   });
   await tool.json('commit cities -m old --if risk=2');
-  // What began empty is split and merged like any other.
+  // The partition that replaces the retired ones starts empty. It can be merged like any other.
   await tool.json('merge cities 5 4');
   expect(await tool.json('plan cities')).toMatchObject({ givenUp: null });
   await tool.json('commit cities -m later');
   expect(await tool.json('verify cities')).toMatchObject({ findings: [] });
 });
 
-test('no revert goes back across a split, and no replica is a fraction behind one', async () => {
+test('after a split a revert across it and fractional replicas are refused', async () => {
   const tool = await withRing('--partitioner ranges');
   await tool.json('split cities 0 --at m');
   await tool.json('commit cities -m split');
@@ -160,7 +160,7 @@ test('no revert goes back across a split, and no replica is a fraction behind on
   });
 });
 
-test('why tells the slots of a partition that a split made, without a device before', async () => {
+test('why shows the slots of a partition after a split or merge as new', async () => {
   const tool = await withRing('--partitioner ranges');
   const rings = join(tool.folder, 'rings');
   await tool.json('split cities 0 --at m');
@@ -183,7 +183,7 @@ test('why tells the slots of a partition that a split made, without a device bef
   expect(moved).not.toMatch(/65535|history ends/);
 });
 
-test('what table prints of a ring that was split is imported as it is', async () => {
+test('the printed table of a split ring can be imported as it is', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 4');
   await tool.json('split cities 1');
   await tool.json('commit cities -m split');
@@ -205,7 +205,7 @@ test('what table prints of a ring that was split is imported as it is', async ()
   });
 });
 
-test('behind splits and one given up, replicas go up and down, and back', async () => {
+test('after a split and a canceled split, replicas can be added and removed', async () => {
   const tool = await withRing('--partitioner ranges --boundaries g,n', 4);
   const rings = join(tool.folder, 'rings');
   await notePush(tool.folder);
@@ -233,7 +233,7 @@ test('behind splits and one given up, replicas go up and down, and back', async 
   expect(await tool.json('verify cities --optimal')).toMatchObject({ ok: true });
 });
 
-test('all partitions are split, merged, and brought together where they lie apart', async () => {
+test('--partition-power splits and merges all partitions, with moves where needed', async () => {
   const tool = await withRing('--partitions 8');
   const live = async () =>
     (await tool.json<{ intervals: unknown[] }>('table cities')).intervals.length;
@@ -261,7 +261,7 @@ test('all partitions are split, merged, and brought together where they lie apar
 test.each([
   ['--partitioner ranges --boundaries g,n', ['split cities 1 --at k', 'merge cities 4 2']],
   ['--partitioner hash-intervals --partitions 4', ['split cities 3', 'merge cities 5 0']],
-])('what a refused revert says leads to the intervals of before: %s', async (shape, changes) => {
+])('the commands that a refused revert names restore the intervals: %s', async (shape, changes) => {
   const tool = await withRing(shape, 2);
   const ends = async () => {
     const { intervals } = await tool.json<{ intervals: { end: unknown }[] }>('table cities');
@@ -283,7 +283,7 @@ test.each([
   expect(await ends()).toEqual(before);
 });
 
-test('two that lie apart are pinned together first, and unpinned by the merge', async () => {
+test('partitions on different devices are pinned together until they are merged', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 16');
   const { table } = await tool.json<{ table: number[][] }>('table cities');
   const at = (id: number) =>
@@ -301,7 +301,7 @@ test('two that lie apart are pinned together first, and unpinned by the merge', 
   await expect(tool.json('unpin cities all')).resolves.toMatchObject({ changed: false });
 });
 
-test('a part of one partition and a neighbour that lie apart are no partition', async () => {
+test('half of a split partition cannot be merged with a neighbor on other devices', async () => {
   const tool = await withRing('--partitioner hash-intervals --partitions 16');
   const { table } = await tool.json<{ table: number[][] }>('table cities');
   const at = (id: number) => table.map((row) => row[id] ?? -1);
@@ -317,7 +317,7 @@ test('a part of one partition and a neighbour that lie apart are no partition', 
   expect(await filesOf(tool.folder)).toEqual(before);
 });
 
-test('settings and merges are staged before the first version; a plan says why not', async () => {
+test('before the first version a merge can be staged, but its plan is refused', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 2 --partitioner hash-intervals');
   await tool.json('add cities r1z1-127.0.0.1:1/a 1 r1z2-127.0.0.1:1/b 1 r1z3-127.0.0.1:1/c 1');
@@ -330,7 +330,7 @@ test('settings and merges are staged before the first version; a plan says why n
   expect(await tool.json('commit cities -m first')).toMatchObject({ version: 1 });
 });
 
-test('where another number of replicas is staged, nothing that lies apart is merged', async () => {
+test('a merge is refused while a change of replicas is staged', async () => {
   const tool = await withRing('--partitions 16', 6);
   await tool.json('set cities --replicas 2.5');
   await tool.json('commit cities -m more');
@@ -347,7 +347,7 @@ test('where another number of replicas is staged, nothing that lies apart is mer
 });
 
 test.each(['--partition-power 4', '--partitions 16 --partitioner hash-intervals'])(
-  'as many partitions as there are change nothing, and later commits go on (%s)',
+  'the current partition power changes nothing, and later commits succeed (%s)',
   async (shape) => {
     const tool = await withRing(shape);
     await notePush(tool.folder);

@@ -1,9 +1,9 @@
-// What is staged, in force and in flight is told apart: by status, by commit and by the log.
+// Tests that status, commit and log distinguish changes that are staged, committed and in flight.
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('status marks what is staged, and commit counts only its own moves', async () => {
+test('status marks staged changes, and commit counts only its own moves', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create kv --partitions 64 --replicas 2 --min-part-hours 0');
   const [a, b, c, d] = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb`);
@@ -46,7 +46,7 @@ test.each([
   ['--replication-address 127.0.0.9:6300', 'replication address 127.0.0.9:6300'],
   ['--replication-address none --zone 4', 'zone 4, replication address none'],
   ['--key none --name sdc', 'device sdc, key none'],
-])('set-device %s is told as %s', async (typed, words) => {
+])('set-device %s is shown as %s', async (typed, words) => {
   const tool = await ringBuilderHere();
   await tool.json('create kv --partitions 16 --replicas 1');
   await tool.json('add kv r1z1-127.0.0.1:1R127.0.0.1:2/sdb 1');
@@ -63,7 +63,7 @@ test.each([
   'maintenance kv d1 --off',
   'pin kv 3 --on d1',
   'ramp kv d1 5',
-])('%s, typed again, stages nothing', async (typed) => {
+])('a repeated %s stages nothing', async (typed) => {
   const tool = await ringBuilderHere();
   await tool.json('create kv --partitions 16 --replicas 2');
   await tool.json('add kv r1z1-127.0.0.1:1/sdb 1 r1z2-127.0.0.1:2/sdb 1 r1z3-127.0.0.1:3/sdb 1');
@@ -75,7 +75,7 @@ test.each([
   expect(await tool.json('status kv')).toMatchObject({ staged });
 });
 
-test('of changes that undo each other plan and commit say so, and what forgets them', async () => {
+test('plan and commit say that staged changes cancel out, and suggest unstage', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create kv --partitions 16 --replicas 1');
   await tool.json('add kv r1z1-127.0.0.1:1/sdb 1');
