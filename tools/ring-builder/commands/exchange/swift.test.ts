@@ -1,4 +1,5 @@
-// The commands that read and write files of other systems, as they are typed.
+// Tests the commands that import and export files of Swift and JSON tables. The oracle is a set of
+// answers recorded from Swift.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,7 +11,7 @@ const fixtures = join(import.meta.dirname, '../../../../packages/swift/test-data
 const lines = (await readFile(join(fixtures, 'lookups.jsonl'), 'utf8')).trim().split('\n');
 const limit = { timeout: 60_000 };
 
-test('an imported ring answers as Swift does, and goes back as it came', limit, async () => {
+test('an imported ring answers as Swift does and is exported unchanged', limit, async () => {
   const tool = await ringBuilderHere();
   const name = 'f03_regions_v2';
   const wanted = lines.map((line) => JSON.parse(line)).find(({ fixture }) => fixture === name);
@@ -25,7 +26,7 @@ test('an imported ring answers as Swift does, and goes back as it came', limit, 
   expect(await tool.json('verify objects')).toMatchObject({ ok: true });
   expect(await tool.json('plan objects')).toMatchObject({ version: 2, moveLowerBound: 0 });
 
-  // Keys that can be typed: text without NUL.
+  // Only keys that can be arguments: text without NUL, and not too long.
   const paths = wanted.lookups
     .map((one: { key: string }) => ({
       ...one,
@@ -88,7 +89,7 @@ test('an imported ring answers as Swift does, and goes back as it came', limit, 
 });
 
 test(
-  'servers of Swift take no rollout: commits and exports go on with a change',
+  'a change of a Swift ring continues with commits and exports, without a rollout',
   limit,
   async () => {
     const tool = await ringBuilderHere();
@@ -124,14 +125,14 @@ test.each([
     ],
   ],
   ['', []],
-])('export-swift shows %s as it stands in swift.conf', async (salts, wanted) => {
+])('export-swift shows %s as lines of swift.conf', async (salts, wanted) => {
   const tool = await ringBuilderHere();
   await tool.json(`import-swift ${fixtures}/f01_smallest_v1.builder objects ${salts}`.trim());
   const { lines: shown } = await tool.answer('export-swift objects o.ring.gz');
   expect(shown.filter((line) => line.startsWith('    '))).toEqual(wanted);
 });
 
-test('what table prints can be imported under another name', limit, async () => {
+test('a printed table can be imported under another name', limit, async () => {
   const tool = await ringBuilderHere();
   await tool.json(`import-swift ${fixtures}/f06_fractional_v2.builder objects --hash-suffix x`);
   const printed = JSON.stringify(await tool.json('table objects'));
@@ -142,7 +143,7 @@ test('what table prints can be imported under another name', limit, async () => 
   expect(b['partitioner']).toEqual(a['partitioner']);
 });
 
-test('refusals leave nothing behind', limit, async () => {
+test('a refused import or export changes no files', limit, async () => {
   const tool = await ringBuilderHere();
   await writeFile(join(tool.folder, 'evil.builder'), '\x80\x02cos\nsystem\n.', 'latin1');
   await writeFile(join(tool.folder, 'ring.json'), '{"devices": []}');
@@ -189,11 +190,11 @@ test('refusals leave nothing behind', limit, async () => {
 });
 
 test(
-  'a ring in the middle of a partition power increase is looked at, not changed',
+  'a ring in the middle of a partition power increase can be read but not changed',
   limit,
   async () => {
     const tool = await ringBuilderHere();
-    // Going on, and done but not finished: Swift refuses both.
+    // One increase is under way, one is done but not finished. Swift refuses changes in both.
     for (const name of ['f09_part_power_increase_v1', 'f09_part_power_increase_v2']) {
       const imported = await tool.json(
         `import-swift ${fixtures}/${name}.builder ${ringOf(name)} --hash-suffix s`,
@@ -234,7 +235,7 @@ function ringOf(name: string): string {
   return name.replaceAll('_', '-');
 }
 
-test('replication addresses: typed as Swift writes them, shown, and the same back', async () => {
+test('replication addresses are typed as in Swift, and export and import keep them', async () => {
   const tool = await ringBuilderHere();
   const first = 'r1z1-10.0.0.1:6200R10.1.0.1:6300/sda';
   await tool.json('create objects --partition-power 4 --replicas 2');

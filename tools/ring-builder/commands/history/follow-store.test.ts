@@ -1,4 +1,5 @@
-// Two operators with copies of their own; with a real etcd where it is.
+// Tests two operators with separate folders and a shared head store: etcd if it is installed, else
+// a directory.
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -36,7 +37,7 @@ async function twoOperators(): Promise<{ ada: RingBuilder; bob: RingBuilder; sto
   return { ada, bob, store };
 }
 
-test('the second operator gets the ring, stages on an old head, rebases', async () => {
+test('the second operator gets the ring, stages on an old head and rebases', async () => {
   const { ada, bob, store } = await twoOperators();
   // One command with --store is enough: the folder remembers it.
   expect(await bob.json(`status cities --store ${store}`)).toMatchObject({ head: 1 });
@@ -68,7 +69,7 @@ test('the second operator gets the ring, stages on an old head, rebases', async 
   expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining('are recorded in')]);
 }, 60_000);
 
-test('a store that somebody wrote into the folder is sent nothing that this user has', async () => {
+test('a store that another user wrote into the folder receives no password file', async () => {
   const sent: string[] = [];
   const theirs = createServer((request, response) => {
     void text(request).then((body) => {

@@ -1,5 +1,5 @@
-// Commands as they are typed: questions about a ring, filters of the log, revert, rebase, archive,
-// restore.
+// Tests commands on a ring and its history: queries, log filters, revert, rebase, archive, restore
+// and simulate.
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ async function committed(): Promise<RingBuilder> {
 
 const slow = { timeout: 120_000 };
 
-test.concurrent('questions answer in JSON and change nothing', slow, async () => {
+test.concurrent('queries answer in JSON and change no file', slow, async () => {
   const tool = await committed();
   const before = await filesOf(tool.folder);
   const balance = await tool.json<{ rows: unknown[] }>('balance cities');
@@ -63,7 +63,7 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
 });
 
 test.concurrent(
-  'a revert in mid-move cancels what is in flight, and why tells of it',
+  'a revert cancels moves in flight, and why shows a move while it is in flight',
   slow,
   async () => {
     const tool = await committed();
@@ -143,7 +143,7 @@ test.concurrent(
     });
     const [noted = ''] = (await first.run('log cities -n 1')).stdout.split('\n');
     expect(noted).toMatch(/^v3 .* archive {2}versions 1 to 2$/);
-    // Older programs read the log too.
+    // The kind is still prune, because older programs read the log too.
     expect(await first.json('log cities -n 1')).toMatchObject({ entries: [{ kind: 'prune' }] });
     expect(await first.json('show cities 1')).toMatchObject({ version: 1 });
     expect(await first.json('verify cities')).toMatchObject({ ok: true });
@@ -178,7 +178,7 @@ test.concurrent(
   },
 );
 
-test.concurrent('a scenario is simulated, its refused step answers no', slow, async () => {
+test.concurrent('a simulated scenario with a refused step exits with 1', slow, async () => {
   const tool = await ringBuilderIn();
   const device = (zone: number) => ({
     zone,

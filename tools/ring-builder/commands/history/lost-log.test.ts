@@ -1,10 +1,10 @@
-// A ring whose log is gone was committed all the same: no command says that it has no version.
+// Tests a committed ring whose log is lost: no command says that the ring has no version.
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('without its log, a committed ring is damaged; a new one is empty', async () => {
+test('a committed ring without its log is damaged, and a new ring is empty', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1');
   expect(await tool.json('log cities')).toMatchObject({ entries: [] });
@@ -23,7 +23,7 @@ test('without its log, a committed ring is damaged; a new one is empty', async (
         ...{ exit: 1, code: 'RING_LOG_DAMAGED' },
       });
     }
-    // What it names next can be typed.
+    // The next command can be typed as it is.
     const next = 'ring-builder list';
     expect(await tool.answer('verify cities')).toMatchObject({ exit: 1, next });
   }

@@ -1,4 +1,4 @@
-// restore --replace where the folder has the head already, or an older state of the same history.
+// Tests restore --replace in a folder with the same head, an older state or another history.
 import { cp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ async function historyOf(versions: number) {
   return { tool, folder, commit, fileOf };
 }
 
-test('the head that is here already replaces nothing', async () => {
+test('restore --replace of the current head changes nothing in a sound folder', async () => {
   const { tool, folder, fileOf } = await historyOf(3);
   await tool.json('set-device cities d0 --meta staged');
   const log = await readFile(join(folder, 'log.jsonl'), 'utf8');
@@ -31,7 +31,7 @@ test('the head that is here already replaces nothing', async () => {
   const again = await tool.json(`restore cities --from ${fileOf(3)}`);
   expect(again).toMatchObject({ kept: null, changed: false });
 
-  // A folder that is damaged is mended by it all the same.
+  // In a damaged folder it still repairs the ring.
   const copy = join(tool.folder, 'copy.ring');
   await cp(fileOf(3), copy);
   await truncate(fileOf(1), 100);
@@ -40,7 +40,7 @@ test('the head that is here already replaces nothing', async () => {
   expect(await tool.json('verify cities')).toMatchObject({ ok: true, versions: 1 });
 });
 
-test('an older state of the same history is not given up unasked', async () => {
+test('an older state of the same history is replaced only with a confirmation', async () => {
   const { tool, folder, commit, fileOf } = await historyOf(2);
   const older = join(tool.folder, 'older');
   await cp(folder, older, { recursive: true });
@@ -66,7 +66,7 @@ test('an older state of the same history is not given up unasked', async () => {
   expect(await tool.json(`log cities --rings ${taken.kept}`)).toMatchObject({ ring: 'cities' });
 });
 
-test('a history that parted is replaced as before', async () => {
+test('a history that diverged is replaced without a confirmation', async () => {
   const ours = await historyOf(2);
   const theirs = await historyOf(1);
   await theirs.commit('theirs');

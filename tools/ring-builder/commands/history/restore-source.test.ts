@@ -1,4 +1,4 @@
-// What `restore --from` means: a server, or a file; and who vouches for it.
+// Tests what `restore --from` means, a server or a file, and which root verifies the ring.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ test.each([
   ['backup/0000007.ring', null],
   ['0000007.ring', null],
   ['./odd:1', null],
-])('%s', (from, address) => expect(serverOf(from)).toBe(address));
+])('the server in --from %s is %s', (from, address) => expect(serverOf(from)).toBe(address));
 
-test('--ca of no file, or of one without a certificate, is no silent server', async () => {
+test('a --ca file that is absent or has no certificate is named in the error', async () => {
   const tool = await ringBuilderIn();
   const empty = join(tool.folder, 'empty.pem');
   await writeFile(empty, 'no certificate\n');
@@ -30,7 +30,7 @@ test('--ca of no file, or of one without a certificate, is no silent server', as
   expect(await errorOf(empty)).toContain(`--ca ${empty} contains no certificate`);
 });
 
-test('a signed ring that nobody vouched for: the next command names the root', async () => {
+test('a signed ring restored without a root suggests a restore with --trust', async () => {
   const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
   const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
   await tool.json('create cities --partitions 8 --replicas 1');
@@ -49,7 +49,7 @@ test('a signed ring that nobody vouched for: the next command names the root', a
   expect(checked.stdout).toContain('signed by ada, as the root requires');
 });
 
-test('another folder without a version of the ring has nothing to restore', async () => {
+test('a restore from a folder without a version of the ring is refused', async () => {
   const tool = await ringBuilderIn();
   const [theirs, ours] = ['theirs', 'rings'].map((name) => join(tool.folder, name));
   for (const rings of [theirs, ours]) {

@@ -1,9 +1,9 @@
-// A revert that is typed again while its moves are on their way, as after a lost connection.
+// Tests a revert that is repeated while its moves are in flight, as after a lost connection.
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('moves in flight that lead there stay, and others are cancelled', async () => {
+test('a revert keeps moves in flight to its target version and cancels others', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create kv --partitions 64 --replicas 2');
   const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`).join(' ');

@@ -1,4 +1,5 @@
-// What commands say of slots that came, went, or wait: each counted once, and where it is.
+// Tests how commands count slots that were added or removed, or that wait: each slot once, in its
+// place.
 import { expect, test } from 'vitest';
 import {
   type RingBuilderHere,
@@ -14,7 +15,7 @@ async function committed(replicas: number, settings = ''): Promise<RingBuilderHe
   return tool;
 }
 
-test('slots of a device that left stay in their region', async () => {
+test('diff counts no slots as leaving the region of a removed device', async () => {
   const tool = await committed(1);
   await tool.json('remove cities d3');
   await tool.json('commit cities -m gone');
@@ -23,7 +24,7 @@ test('slots of a device that left stay in their region', async () => {
   expect(tiers).toContainEqual({ tier: 'server', name: 'r1z1-10.0.0.4', slotsIn: 0, slotsOut: 2 });
 });
 
-test('log --stat counts slots that were added or given up', async () => {
+test('log --stat counts slots that were added or removed', async () => {
   const tool = await committed(2);
   await tool.json('set cities --replicas 3');
   await tool.json('commit cities -m more');
@@ -39,7 +40,7 @@ test('log --stat counts slots that were added or given up', async () => {
   expect(said).toMatch(/\n +8 slots dropped[^]*\n +8 slots added[^]*\+4 devices, 16 slots added/);
 });
 
-test('a commit that has nothing to do says which moves wait', async () => {
+test('a commit without new moves says how many moves are left', async () => {
   const tool = await committed(2, ' --min-part-hours 24');
   await tool.json('set-weight cities d2 0 d3 0');
   const plan = await tool.json<{ movesLeft: number }>('plan cities');
@@ -47,7 +48,7 @@ test('a commit that has nothing to do says which moves wait', async () => {
   await tool.json('commit cities -m drained --override test');
   const again = { changed: false, movesLeft: plan.movesLeft };
   expect(await tool.json('commit cities -m again')).toMatchObject(again);
-  // No server has the ring, so that no rollout goes on with them.
+  // No server has the ring, so no rollout continues with the moves.
   expect(await tool.json('status cities')).toMatchObject({
     next: 'ring-builder commit cities -m "the moves that were left"',
   });

@@ -1,4 +1,5 @@
-// verify --optimal proves the table that a rollout of the version reaches, and no other.
+// Tests that verify --optimal proves the table that a rollout of the version reaches. The oracle
+// applies all waves and counts slots.
 import { join } from 'node:path';
 import { finalizeMoves, initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
@@ -15,7 +16,7 @@ interface Planned {
 
 const landedOf = (ring: Ring, id: string): Ring => finalizeMoves(initializeMoves(ring, id), id);
 
-/** Slots on devices that the partition had not before the last commit, once all waves are made. */
+/** Applies all waves, then counts the slots on devices that their partition lacked in `before`. */
 async function slotsInTheEnd(ring: Awaited<ReturnType<typeof knownRing>>, before: Ring) {
   const head = await ring.head();
   const { waves } = wavesLeft(head, await ring.log(), ring.now());
@@ -28,7 +29,7 @@ async function slotsInTheEnd(ring: Awaited<ReturnType<typeof knownRing>>, before
   }).reduce((sum, count) => sum + count, 0);
 }
 
-test.each([1, 2])('partitions that rest: the waves as they are noted (case %i)', async (seed) => {
+test.each([1, 2])('the proof covers waves with resting partitions (case %i)', async (seed) => {
   const ring = await knownRing(24, 6);
   const { tool, context } = ring;
   const weights = [0, 1, 2, 3, 4, 5, 6].map((id) => `d${id} ${60 + ((seed * 37 + id * 53) % 90)}`);
@@ -47,7 +48,7 @@ test.each([1, 2])('partitions that rest: the waves as they are noted (case %i)',
   expect(check.certificate.moves).toBe(await slotsInTheEnd(ring, before));
 });
 
-test('a revert: the old placement', async () => {
+test('the proof of a revert covers all its waves back to the old table', async () => {
   const ring = await knownRing(24, 6);
   const { tool, context } = ring;
   await drained(ring);
@@ -62,7 +63,7 @@ test('a revert: the old placement', async () => {
   expect(check.certificate.moves).toBe(await slotsInTheEnd(ring, before));
 });
 
-test('pins of a ring of which a partition was split', async () => {
+test('the proof respects pins in a ring with a split partition', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1 r1z2-127.0.0.1:2/sdb 1');

@@ -1,11 +1,11 @@
-// What is typed after a finding of verify: not each of them is helped by a copy of a server.
+// Tests the commands that verify suggests: a copy from a server does not help with every finding.
 import { rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { linesOf } from '../../cli/verb.ts';
 import { waysBack } from './verify.ts';
 
-test('what a commit left that did not end is tidied up by the next', async () => {
+test('the file of an interrupted commit is removed by the next staged change', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 4 --replicas 1');
   await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
@@ -20,7 +20,7 @@ test('what a commit left that did not end is tidied up by the next', async () =>
   expect(await tool.json('verify cities')).toMatchObject({ ok: true });
 });
 
-test('where the root is missing, a copy without it does not help', () => {
+test('for a missing root verify suggests a restore with --trust', () => {
   const missing = { code: 'VERSION_ROOT_UNKNOWN', message: 'signed under root f' };
   const [way, ...more] = linesOf(waysBack('cities', { findings: [missing], signed: false }));
   expect(more).toEqual([]);
@@ -32,7 +32,7 @@ test('where the root is missing, a copy without it does not help', () => {
   );
 });
 
-test('where the log was lost, no commit that would be refused is named', async () => {
+test('if the log is lost, verify suggests no commit, which would be refused', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 4 --replicas 1');
   await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
