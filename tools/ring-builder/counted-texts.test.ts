@@ -1,11 +1,11 @@
-// The smallest ring there is: whatever is counted is one, and no text says `1 slots`.
+// Runs commands on the smallest possible ring, where every count is one: no text says `1 slots`.
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
 
 const one =
   /(?<![\d.,~])\b1 (?:are|hold|(?:more |other |later |log )?(?:slot|pin|partition|replica|move|version|device|ring|change|server|file|finding|entrie|copie|wave|domain|row)s)\b/;
 
-test('what is one is told as one', async () => {
+test('a count of one is printed in the singular', async () => {
   const tool = await ringBuilderHere({ yes: true });
   const lines = [
     'create tiny --partitioner murmur3-mod --partitions 1 --replicas 1',
@@ -34,7 +34,7 @@ test('what is one is told as one', async () => {
   }
 });
 
-test('one pin that waits, one version, one partition that is given up', async () => {
+test('texts about one pin, one version and one retired partition are singular', async () => {
   const tool = await ringBuilderHere({ yes: true });
   await tool.json('create tiny --partitioner ranges --boundaries b,c --replicas 1');
   await tool.json('add tiny r1z1-127.0.0.1:1/a 1 r1z1-127.0.0.1:1/b 0');

@@ -1,4 +1,4 @@
-// Completion: what is offered where, and that a real bash offers it.
+// Tests what completion offers at each position, and that a real bash offers it.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ async function withRings(): Promise<{ readonly tool: RingBuilderHere; readonly r
   return { tool, rings: join(tool.folder, 'rings') };
 }
 
-test('commands, options and choices', async () => {
+test('commands, options and choices are completed', async () => {
   expect(await complete('')).toEqual(verbs.map(({ name }) => name));
   expect(await complete('st')).toEqual(['status', 'stores']);
   expect(await complete('nothing', '')).toEqual([]);
@@ -36,16 +36,16 @@ test('commands, options and choices', async () => {
   expect(await complete('completion', '')).toEqual([...shells]);
   expect(await complete('trash', 'cities', 're')).toEqual(['restore']);
   expect(await complete('moves', 'cities', 'pa')).toEqual(['pause']);
-  // Values of paths are for the shell.
+  // The shell itself completes paths.
   expect(await complete('plan', '--rings', '')).toEqual([]);
 });
 
-test('rings and devices of the folder that is named', async () => {
+test('rings and devices of the --rings folder are completed', async () => {
   const { rings } = await withRings();
   const there = ['--rings', rings];
   expect(await complete('plan', ...there, 'c')).toEqual(['cars', 'cities']);
   expect(await complete('plan', '--offline', `--rings=${rings}`, 'n')).toEqual(['notes']);
-  // As bash breaks it.
+  // The words into which bash splits --rings=FOLDER.
   expect(await complete('plan', '--rings', '=', rings, 'n')).toEqual(['notes']);
   expect(await complete('health', ...there, 'n')).toEqual(['notes']);
   expect(await complete('import-swift', ...there, 'n')).toEqual([]);
@@ -60,7 +60,7 @@ test('rings and devices of the folder that is named', async () => {
   expect(zsh).toEqual({ kind: 'help', text: 'd1:r1z2-[::1]:6200/a' });
 });
 
-test('components, versions and failure domains of the ring that is named', async () => {
+test('components, versions and failure domains of the typed ring are completed', async () => {
   const { tool, rings } = await withRings();
   const there = ['--rings', rings];
   expect(await complete('compose', ...there, 'all', '')).toEqual(['cars', 'cities', 'notes']);
@@ -79,7 +79,10 @@ test('components, versions and failure domains of the ring that is named', async
   expect(zsh).toMatchObject({ text: expect.stringMatching(/^2:ada: one line[^\n]*and: another/) });
   expect(zsh.kind === 'help' && zsh.text).not.toMatch(/\p{Cc}/u);
   await notePush(tool.folder);
-  expect(await complete('table', ...there, 'cities', ''), 'a note makes none').toEqual(['2', '1']);
+  expect(await complete('table', ...there, 'cities', ''), 'a note adds no version').toEqual([
+    '2',
+    '1',
+  ]);
 
   const drill = (...typed: string[]) => complete('drill', ...there, 'cities', ...typed);
   expect(await drill('')).toEqual(['device', 'server', 'zone', 'region']);
@@ -87,13 +90,13 @@ test('components, versions and failure domains of the ring that is named', async
   expect(await drill('zone', '')).toEqual(['r1z1', 'r1z2']);
   expect(await drill('zone', 'r1z1', 'r1z2')).toEqual(['r1z2']);
   expect(await drill('device', 'd')).toEqual(['d0', 'd1']);
-  // No shell takes a colon for part of a word.
+  // Names with a colon are not offered, because no shell treats a colon as part of a word.
   expect(await drill('server', '')).toEqual(['r1z1-10.0.0.1']);
   expect(await drill('planet', '')).toEqual([]);
   expect(await complete('key', ...there, 'trust', '')).toEqual([]);
 });
 
-test('a script for each shell, with how to install it at its top', async () => {
+test('each shell has a script that begins with how to install it', async () => {
   const tool = await ringBuilderHere();
   for (const shell of shells) {
     const shown = await tool.text(`completion ${shell}`);
@@ -108,7 +111,7 @@ test('a script for each shell, with how to install it at its top', async () => {
   expect(await tool.refusal('completion csh')).toEqual({ exit: 2, code: 'USAGE' });
 });
 
-test.skipIf(spawnSync('bash', ['-c', 'true']).error !== undefined)('in a real bash', async () => {
+test.skipIf(spawnSync('bash', ['-c', 'true']).error !== undefined)('bash completes', async () => {
   const { tool, rings } = await withRings();
   const bin = join(import.meta.dirname, '../../../node_modules/.bin');
   const ask = (args: string): string[] => {
@@ -124,7 +127,7 @@ test.skipIf(spawnSync('bash', ['-c', 'true']).error !== undefined)('in a real ba
   expect(ask("ring-builder plan ''")).toEqual(['cars', 'cities', 'notes']);
   expect(ask(`ring-builder remove --rings ${rings} cities d`)).toEqual(['d0', 'd1']);
   expect(ask("ring-builder plan --rings '' ''")).toEqual(['']);
-  // A shell hands over what was typed, quotes and all.
+  // A shell passes words on as they were typed, including their quotes.
   const odd = join(tool.folder, 'my "own" $dir');
   await symlink(rings, odd);
   const escaped = odd.replaceAll(/[" $]/g, '\\$&');

@@ -1,4 +1,4 @@
-// The scripts in a real zsh and a real fish; skipped where they are not.
+// Runs the completion scripts in a real zsh and a real fish. Skipped if the shell is missing.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { scripts } from './scripts.ts';
 const bin = join(import.meta.dirname, '../../../node_modules/.bin');
 const isMissing = (shell: string) => spawnSync(shell, ['-c', 'true']).error !== undefined;
 
-/** Runs a program of the shell in a folder with two rings and a file. */
+/** Returns a function that runs a shell program in a folder with two rings and a file. */
 async function inShell(shell: string) {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1');
@@ -26,7 +26,7 @@ async function inShell(shell: string) {
     });
 }
 
-test.skipIf(isMissing('fish'))('fish: what it offers for a line', async () => {
+test.skipIf(isMissing('fish'))('fish offers commands, rings, devices and files', async () => {
   const fish = await inShell('fish');
   const lines = ['rol', 'plan c', 'remove cities d', 'restore --from back'];
   const ask = lines.map((line) => `complete -C ${quoteWord(`ring-builder ${line}`)}; echo .`);
@@ -40,13 +40,13 @@ test.skipIf(isMissing('fish'))('fish: what it offers for a line', async () => {
   ]);
 });
 
-/** compinit needs a terminal: its two functions print what they are given. */
+/** Stubs for functions of compinit, which needs a terminal. They print what would be offered. */
 const zshParts = `
   compdef() { :; }
   _describe() { print -rl -- "\${(@P)2}"; }
   _files() { print files; }`;
 
-test.skipIf(isMissing('zsh'))('zsh: what it offers for a line', async () => {
+test.skipIf(isMissing('zsh'))('zsh offers commands, rings, devices and files', async () => {
   const zsh = await inShell('zsh');
   const lines = ['rol', 'plan c', 'remove cities d', 'restore --from back', "plan ''"];
   const ask = lines.map(

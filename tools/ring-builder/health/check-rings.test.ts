@@ -1,4 +1,4 @@
-// What health says without a cluster, and what status may say of servers that it does not ask.
+// Tests what health says without a cluster, and what status says of servers that it does not ask.
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../test/support/ring-status.ts';
 import { statusServer } from '../../../test/support/status-server.ts';
 
-test('status tells of the newest push, with how many servers took it', async () => {
+test('status shows the newest push and how many servers accepted it', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1 r1z2-127.0.0.1:2/sdb 1');
@@ -33,7 +33,7 @@ test('status tells of the newest push, with how many servers took it', async () 
     pushed: 1,
     push: { version: 1, by: 'push', accepted: 2, servers: 2 },
   });
-  // Nobody listens there: what was pushed is no word on what is.
+  // No server listens there: an earlier push says nothing about the present state.
   const health = await tool.answer('health');
   expect([health.exit, health.lines.join('\n')]).toEqual([4, expect.stringMatching(/down +127/)]);
   expect(health.lines[0]).toBe('1 problem on 2 servers, with 1 of 1 ring');
@@ -45,7 +45,7 @@ test('status tells of the newest push, with how many servers took it', async () 
   expect(servers.lines.join('\n')).toMatch(/127\.0\.0\.1:1 +d0( +-){8} +\S/);
 });
 
-test('health of what no server was given, of a damaged folder, and of nothing', async () => {
+test('health reports rings that were never pushed, damaged rings and an empty folder', async () => {
   const tool = await ringBuilderHere();
   // A monitor with a mistyped or unmounted folder must not stay green.
   expect(await tool.refusal('health')).toEqual({ exit: 2, code: 'RINGS_UNKNOWN' });
@@ -63,7 +63,7 @@ test('health of what no server was given, of a damaged folder, and of nothing', 
     json: { rings: [{ asked: false }, { version: 1, given: false }] },
   });
   expect(unasked.lines.join('\n')).toMatch(/cities .*no version yet\nnotes .*never pushed/);
-  // One truth: nobody is to blame for a ring that no server was given.
+  // health and servers agree: a ring that was never pushed is no trouble of any server.
   expect(unasked.next).toBe('ring-builder push notes');
   const asked = await tool.answer('servers notes');
   expect(asked).toMatchObject({ exit: 0, json: { ok: true, given: false, troubles: [] } });
@@ -76,7 +76,7 @@ test('health of what no server was given, of a damaged folder, and of nothing', 
   expect(await tool.refusal('health nothing')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
 });
 
-test('a trust.json that cannot be read is a trouble beside those of the servers', async () => {
+test('an unreadable trust.json is a trouble in addition to those of the servers', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
@@ -106,7 +106,7 @@ async function signing() {
   return ringBuilderHere({ keys: { folder, name: null, passphrase } });
 }
 
-test('a head that a revoked key had signed is told, until it is signed again', async () => {
+test('a head signed only by a revoked key is a trouble until it is signed again', async () => {
   const tool = await signing();
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('key generate ada');
@@ -138,7 +138,7 @@ test('a head that a revoked key had signed is told, until it is signed again', a
   expect(told.next).toBe(sign);
   expect(await tool.text('list')).toMatch(/cities .* lacks 1 signature\n/);
   expect(await tool.json('list')).toMatchObject({ rings: [{ signaturesMissing: 1 }] });
-  // What a push would bring has to be signed first.
+  // The version has to be signed before it can be pushed.
   there = 0;
   const behind = await tool.answer('health');
   const inactive = { kind: 'inactive', command: sign };
@@ -150,7 +150,7 @@ test('a head that a revoked key had signed is told, until it is signed again', a
   expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
 });
 
-test('a head that was pushed before there was a root; a draft is no trouble', async () => {
+test('beside a root, an unsigned head is a trouble only after it was pushed', async () => {
   const tool = await signing();
   await tool.json('create cities --partitions 8 --replicas 1 --unsigned');
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');

@@ -1,4 +1,5 @@
-// A clock that is away is told before its server refuses writes, and no other one is blamed.
+// Tests that a wrong clock is reported before its server refuses writes, and that no other server
+// is blamed.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -12,7 +13,7 @@ import { clockTroubles } from './clock-troubles.ts';
 
 const plain = { ready: true, rings: [], peers: [], uptimeMs: 0, refusals: [] };
 
-/** Servers a, b, c … by how many seconds each is ahead of this machine; null: it is down. */
+/** Judges servers a, b, c … by the seconds each is ahead of this machine; null: it is down. */
 function judge(seconds: readonly (number | null | ClockReading)[]): string[] {
   const answers = new Map<string, ServerStatus | CodedError>();
   for (const [index, one] of seconds.entries()) {
@@ -34,13 +35,13 @@ test.each<[string, Parameters<typeof judge>[0], string[]]>([
   ['one of two', [90, 0], ['a: its clock is 90 s ahead of the others']],
   ['nine seconds', [0, 0, 9], []],
   ['eleven seconds', [0, 0, 11], ['c: its clock is 11 s ahead of the others']],
-  ['eleven seconds, asked for five', [0, 0, { aheadMs: 11_000, slackMs: 2_500 }], []],
+  ['eleven seconds, answered after five', [0, 0, { aheadMs: 11_000, slackMs: 2_500 }], []],
   ['one that answers alone', [90, null], []],
-])('%s', (_, seconds, wanted) => {
+])('%s: only wrong clocks are reported', (_, seconds, wanted) => {
   expect(judge(seconds)).toEqual(wanted);
 });
 
-test('a clock that was ahead and is right again: no writes until it is past its stamps', () => {
+test('a server with a corrected clock is reported while its stamps are far ahead', () => {
   const answering = (address: string, stampsAheadMs?: number): [string, ServerStatus] => {
     const clock = { aheadMs: 0, slackMs: 5 };
     return [address, { ...plain, address, clock, ...(stampsAheadMs && { stampsAheadMs }) }];
@@ -52,7 +53,7 @@ test('a clock that was ahead and is right again: no writes until it is past its 
   expect(more).toEqual([]);
 });
 
-test('health tells of it, and what to do; servers names the server too', async () => {
+test('health and servers name the server with the wrong clock and the remedy', async () => {
   const tool = await ringBuilderHere();
   const ports: number[] = [];
   for (const device of [0, 1, 2]) {

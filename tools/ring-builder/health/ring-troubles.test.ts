@@ -1,4 +1,5 @@
-// What counts as trouble, and how a command that found it ends: answers made up, one lie at a time.
+// Tests what counts as trouble, and the exit code for it. The servers' answers are made up, with
+// one deviation at a time.
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { Ring } from '@ringwright/ring/ring';
@@ -14,7 +15,7 @@ const committedMs = Date.parse('2026-11-21T03:00:00Z');
 const first = servedRing();
 const GIB = 2 ** 30;
 
-/** Servers of `ring` that are well, but for what `lie` says of the second. */
+/** Judges servers of `ring` that are well, except for what `lie` says of the second one. */
 function judge(
   ring: Ring,
   lie: (ring: RingStatus) => Partial<RingStatus> | null | CodedError = () => ({}),
@@ -27,10 +28,10 @@ function judge(
     /** Whether the second server has no connection to the first. */
     readonly isApart?: boolean;
     readonly peers?: ServerStatus['peers'];
-    /** Of its root of trust; that of the folder is 2. */
+    /** Version of the second server's root of trust; the folder has version 2. */
     readonly rootVersion?: number;
     readonly uptimeMs?: number;
-    /** Whether all servers lie, not only the second. */
+    /** Whether `lie` applies to all servers, not only to the second. */
     readonly isAll?: boolean;
     readonly logLoss?: ServerStatus['logLoss'];
     readonly putBack?: boolean;
@@ -97,7 +98,7 @@ const settle = 'settle cities -m REASON';
 const restore = 'restore cities --from 127.0.0.1:6201 --replace';
 const other = { version: 1, id: 'f'.repeat(64) };
 
-test('servers that are well are no trouble', () => {
+test('servers that are well cause no trouble', () => {
   const { servers, reached, current, troubles } = judge(first);
   expect({ servers, reached, current, troubles }).toEqual({
     ...{ servers: 4, reached: 4, current: 4, troubles: [] },
@@ -113,7 +114,7 @@ test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
   ['one on an older version', () => ({ version: 0 }), 'inactive', 'push cities', 1],
   ['another ring of the version', () => ({ ...other, disk: other }), 'inactive', settle, 1],
   [
-    'the line that a word chose over this one',
+    'the line that was settled over this one',
     () => ({ ...other, disk: other, fork: { ...fork, settled: { ...other, reason: '' } } }),
     'inactive',
     restore,
@@ -145,13 +146,13 @@ test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
     'beacon cities',
     1,
   ],
-])('%s', (...[, lie, kind, command, exit]) => {
+])('a trouble is reported for %s', (...[, lie, kind, command, exit]) => {
   const { troubles } = judge(first, lie);
   expect(troubles).toMatchObject([{ ring: 'cities', address: '127.0.0.1:6201', kind, command }]);
   expect(exitOf(troubles)).toBe(exit);
 });
 
-test('a ring that no server was given is no trouble; one that some server has is', () => {
+test('a ring that was never pushed is a trouble only if some server has it', () => {
   const unpushed = { pushed: false };
   const unknown = new CodedError('RING_UNKNOWN', '127.0.0.1:6201 has no ring cities');
   const nobody = judge(first, () => unknown, { ...unpushed, isAll: true });
@@ -160,7 +161,7 @@ test('a ring that no server was given is no trouble; one that some server has is
   expect(others).toMatchObject({ given: true, troubles: [{ kind: 'inactive' }] });
 });
 
-test('a commit log that was lost', () => {
+test('a lost commit log is reported with its time and reason', () => {
   const { troubles } = judge(first, undefined, { logLoss: { ms: 0, reason: '7.log is gone' } });
   expect(troubles).toMatchObject([{ kind: 'log lost', address: '127.0.0.1:6201' }]);
   expect(troubles[0]?.why).toBe(
@@ -169,7 +170,7 @@ test('a commit log that was lost', () => {
   expect(exitOf(troubles)).toBe(1);
 });
 
-test('a directory that was put back from a backup, until it has met everybody', () => {
+test('a data directory restored from a backup is reported with what it waits for', () => {
   const refills = judge(first, () => ({ notReady: 2 }), { putBack: true }).troubles;
   expect(refills).toMatchObject([
     { kind: 'put back', address: '127.0.0.1:6201', command: 'reconcile cities' },
@@ -181,14 +182,14 @@ test('a directory that was put back from a backup, until it has met everybody', 
   expect(waits?.why).toMatch(/an older backup: .*; it is waiting for 127.0.0.1:6299$/);
 });
 
-test('a server that was started under another name than the ring has', () => {
+test('a server started under another name than in the ring is reported with both names', () => {
   const { troubles } = judge(first, () => ({ device: null }), { startedAs: 'wrong' });
   const why =
     'started as wrong, but the ring calls it sd1: start it with that --device, or rename the device';
   expect(troubles).toMatchObject([{ why, command: 'set-device cities d1 --name wrong' }]);
 });
 
-test('a server that takes signed rings only, and has an unsigned one from before', () => {
+test('an unsigned ring is a trouble on a server that requires signatures', () => {
   const refusals = [{ keyspace: 'cities', code: 'SIGNATURES_MISSING', message: 'none' }];
   const unsigned = judge(first, () => ({ epoch: null }), { demandsTrust: true }).troubles;
   expect(unsigned).toMatchObject([{ kind: 'unsigned', command: 'key list' }]);
@@ -198,7 +199,7 @@ test('a server that takes signed rings only, and has an unsigned one from before
   expect(without).toMatchObject([{ command: 'key list', why: 'SIGNATURES_MISSING: none' }]);
 });
 
-test('a settled fork, and a ring refused while the head is active, are over', () => {
+test('a settled fork, and a refusal on a server where the head is active, are no trouble', () => {
   expect(judge(first, () => ({ fork: { ...fork, settled } })).troubles).toEqual([]);
   const refusals = [{ keyspace: 'cities', code: 'RING_FORGED', message: 'no' }];
   expect(judge(first, undefined, { refusals }).troubles).toEqual([]);
@@ -212,18 +213,18 @@ test.each([
   [0.4 * GIB, diskReserveBytes, ['disk low set-weight cities d1 WEIGHT']],
   [100 * GIB, diskReserveBytes - 1, ['disk full set-weight cities d1 WEIGHT']],
   [20_000_000, 20_000_000, ['disk full remove cities d1']],
-])('a disk of %d bytes with %d free', (totalBytes, freeBytes, wanted) => {
+])('a disk of %d bytes with %d free is low, full or neither', (totalBytes, freeBytes, wanted) => {
   const { troubles } = judge(first, undefined, { freeBytes, totalBytes });
   expect(troubles.map(({ kind, command }) => `${kind} ${command}`)).toEqual(wanted);
 });
 
-test('what is wrong comes before what is away, and decides the exit code', () => {
+test('a trouble of a reached server decides the exit code, not an unreachable server', () => {
   const lost = judge(first, () => away).troubles;
   const wrong = judge(first, () => ({ notReady: 1 })).troubles;
   expect(exitOf([...lost, ...wrong])).toBe(1);
 });
 
-// The first slot of partition 2 goes from d2 to d1.
+// The first slot of partition 2 moves from d2 to d1.
 const start = servedRing({ replicas: 2 });
 const [, moving] = moveVersions(start, [{ partition: 2, replica: 0, from: 2, to: 1 }]);
 const assignment = moving.moves[0]!.assignment;
@@ -243,14 +244,14 @@ const load = (stage: RingStatus['loads'][number]['stage'], reason = ''): Partial
 });
 const anHour = { laterMs: 3_600_000 };
 
-test('a disk that can take nothing: moves to it are cancelled before it is removed', () => {
+test('moves to a disk without any room are cancelled before the device is removed', () => {
   const tiny = { freeBytes: 20_000_000, totalBytes: 20_000_000 };
   const [trouble] = judge(moving, undefined, tiny).troubles;
   expect(trouble).toMatchObject({ kind: 'disk full', command: 'moves cities cancel d1' });
   expect(trouble?.hint).toMatch(/cities cancel d1 && ring-builder remove cities d1$/);
 });
 
-test('a full disk: a lower weight comes after the moves that are on their way there', () => {
+test('moves to a full disk are cancelled before the weight of the device is lowered', () => {
   const full = { freeBytes: 20_000_000, totalBytes: 20_000_000_000 };
   const [trouble] = judge(moving, undefined, full).troubles;
   expect(trouble).toMatchObject({ kind: 'disk full', command: 'moves cities cancel d1' });
@@ -266,7 +267,7 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
   ['one that waits for an hour', load('queued', 'no room: 9 MB'), anHour, 'rollout cities'],
   ['one that failed', load('failed', 'no room'), undefined, 'moves cities list'],
   ['one that is paused', { paused: [assignment] }, anHour, null],
-])('a move: %s', (...[, lie, later, command]) => {
+])('a move counts as stalled or not: %s', (...[, lie, later, command]) => {
   const { troubles, inFlight } = judge(moving, () => lie, later);
   expect(inFlight).toBe(1);
   expect(troubles.map((one) => [one.kind, one.command])).toEqual(
@@ -276,7 +277,7 @@ test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null
   if (command !== null) expect(troubles[0]?.why).toContain(reason);
 });
 
-test('servers that are down: how many partitions have no quorum without them', () => {
+test('servers that are down are reported with the number of partitions without a quorum', () => {
   const whys = judge(first, () => away, { isAll: true }).troubles.map(({ why }) => why);
   expect(new Set(whys.map((why) => why.split('; ')[1]))).toEqual(
     new Set(['4 partitions have no quorum until servers that are down return']),
@@ -284,7 +285,7 @@ test('servers that are down: how many partitions have no quorum without them', (
   expect(judge(first, () => away).troubles[0]?.why).not.toContain('quorum');
 });
 
-test('of each server that proves another key, its own hint', () => {
+test('each server that proves another key gets a hint of its own', () => {
   const unproven = new CodedError('PEER_UNPROVEN', 'another key', { details: { got: 'f' } });
   const { troubles } = judge(first, () => unproven, { isAll: true });
   for (const { address, command, hint } of troubles) {
@@ -294,7 +295,7 @@ test('of each server that proves another key, its own hint', () => {
   expect(troubles).toHaveLength(4);
 });
 
-test('a move whose only source is away: health names the force, and what it gives up', () => {
+test('a move whose only source is unreachable is stalled, and the hint names the force', () => {
   const single = moveVersions(servedRing({ replicas: 1 }), [
     { partition: 1, replica: 0, from: 1, to: 3 },
   ])[1];
@@ -303,18 +304,18 @@ test('a move whose only source is away: health names the force, and what it give
   expect(troubles[0]?.hint).toContain('moves cities force all --reason TEXT');
 });
 
-test('a move to a server that is down is that one trouble', () => {
+test('a move to a server that is down adds no trouble of its own', () => {
   const { troubles } = judge(moving, () => away, anHour);
   expect(troubles.map(({ kind }) => kind)).toEqual(['down']);
 });
 
-test('a fork that servers with this very head tell of is settled, not restored over', () => {
+test('a fork reported by servers that have the head is resolved with settle', () => {
   const told = (said: RingStatus) => ({ ...said, fork: { ...fork, settled: null } });
   const { troubles } = judge(first, told, { isAll: true });
   expect(new Set(troubles.map(({ command }) => command))).toEqual(new Set([settle]));
 });
 
-test('two servers that answer here, and not each other', () => {
+test('servers that answer this machine but are not connected to each other are a trouble', () => {
   const [apart, ...others] = judge(first, undefined, { isApart: true }).troubles;
   expect(others).toEqual([]);
   expect(apart).toMatchObject({ kind: 'apart', address: '127.0.0.1:6201' });
@@ -322,14 +323,14 @@ test('two servers that answer here, and not each other', () => {
   expect(judge(first, undefined, { isApart: true, uptimeMs: 5_000 }).troubles).toEqual([]);
 });
 
-test('a server without the ring knows nobody to connect to, and is not apart', () => {
+test('a server without the ring is reported as inactive, not as apart', () => {
   const missed = { address: '127.0.0.1:6201', connected: false };
   const troubles = judge(first, () => null, { isApart: true, peers: [missed] }).troubles;
   expect(troubles).toMatchObject([{ kind: 'inactive', command: 'push cities' }]);
   expect(troubles[0]?.why).toBe('127.0.0.1:6201 has no ring cities');
 });
 
-test('a server that only this machine does not reach is not to be removed', () => {
+test('the hint does not advise removing a server that other servers reach', () => {
   const seen = { address: '127.0.0.1:6201', connected: true };
   const [down] = judge(first, () => away, { peers: [seen] }).troubles;
   expect(down).toMatchObject({ kind: 'down', command: 'servers cities' });
@@ -353,7 +354,7 @@ test.each<[number, number, string[]]>([
       'certificate ends: its certificate for IP Address:127.0.0.1 ended on 2026-11-21',
     ],
   ],
-])('a root that ends in %d days, a certificate in %d', (root, certificate, lines) => {
+])('a near end is reported: root in %d days, certificate in %d', (root, certificate, lines) => {
   const { troubles } = judge(first, undefined, { endsAfter: { root, certificate } });
   expect(troubles.map(({ kind, why }) => `${kind}: ${why}`)).toEqual(lines);
   const commands = { 'trust ends': 'key trust --days 731', 'certificate ends': 'certs list' };
@@ -363,7 +364,7 @@ test.each<[number, number, string[]]>([
   expect(exitOf(troubles)).toBe(lines.length === 0 ? 0 : 1);
 });
 
-test('a root that is renewed here, and not known there yet', () => {
+test('a server with an older root is reported as behind, not as about to expire', () => {
   const endsAfter = { root: 3, certificate: 300 };
   const { troubles } = judge(first, undefined, { endsAfter, rootVersion: 1 });
   expect(troubles).toMatchObject([{ kind: 'trust behind', command: 'push cities' }]);

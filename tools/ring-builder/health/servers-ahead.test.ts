@@ -1,4 +1,5 @@
-// A folder that is behind its servers is told so before its word on what is newest, or right.
+// Tests that beacon and settle, which declare a version as the newest or the right one, detect a
+// folder that is behind its servers.
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../test/support/ring-status.ts';
 import { statusServer } from '../../../test/support/status-server.ts';
 
-/** Version 1 of a signed ring on two servers, which say that they have other ones. */
+/** A folder with version 1 of a signed ring, and two servers that report these versions. */
 async function behind(versions: readonly [number, number]) {
   const tool = await ringBuilderHere();
   let upgrades = 0;
@@ -28,7 +29,7 @@ async function behind(versions: readonly [number, number]) {
   return { tool, ports, upgrades: () => upgrades };
 }
 
-test('beacon: what it calls the newest is not, and what to do', async () => {
+test('beacon warns that servers have newer versions and names the restore command', async () => {
   const { tool, ports } = await behind([4, 5]);
   const [lower, highest] = ports.map((port) => `127.0.0.1:${port}`);
   const { json, lines, next } = await tool.answer('beacon cities');
@@ -45,7 +46,7 @@ test('beacon: what it calls the newest is not, and what to do', async () => {
   expect(next).toBe(`ring-builder restore cities --from ${highest} --replace`);
 });
 
-test('settle: refused, with --yes too, before any server is told', async () => {
+test('settle is refused, even with --yes, before it is sent to any server', async () => {
   const { tool, ports, upgrades } = await behind([1, 3]);
   for (const command of ['settle cities -m ours', 'settle cities -m ours --yes']) {
     const error: unknown = await tool.answer(command).catch((thrown: unknown) => thrown);
@@ -62,7 +63,7 @@ test('settle: refused, with --yes too, before any server is told', async () => {
   expect(upgrades()).toBe(0);
 });
 
-test('a folder that is not behind is told nothing of it', async () => {
+test('a folder that is not behind gets no warning', async () => {
   const { tool } = await behind([1, 1]);
   const { json, lines, next } = await tool.answer('beacon cities');
   expect([json, next]).toMatchObject([{ ahead: [] }, 'ring-builder servers cities']);

@@ -1,4 +1,5 @@
-// What health says of servers that are less guarded than the folder and the others want them.
+// Tests what health says of servers that are less protected than the folder and other servers
+// require.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ const unsigned = expect.objectContaining({
   why: 'access document 1 lacks 1 signature of trusted keys',
 });
 
-/** A signed ring on two servers, which say of themselves what is in `said`. */
+/** A signed ring on two servers, which report `said` as a part of their status. */
 async function onTwoServers(said: [object, object]) {
   const passphrase = () => Promise.resolve('correct horse');
   const folder = await mkdtemp(join(tmpdir(), 'keys-'));
@@ -43,7 +44,7 @@ async function onTwoServers(said: [object, object]) {
   return { tool, addresses, said };
 }
 
-test('a server that missed the move to security is a trouble, with how to start it', async () => {
+test('a server without the protection of the others is reported with how to start it', async () => {
   const { tool, addresses } = await onTwoServers([guarded, exposed]);
   const { exit, lines, json, next } = await tool.answer('health');
   const why =
@@ -57,7 +58,7 @@ test('a server that missed the move to security is a trouble, with how to start 
   expect(told.lines).toContain(`unprotected at ${addresses[1]}: ${why}`);
 });
 
-test('where nobody granted anything and no server demands anything, all is well', async () => {
+test('unprotected servers are no trouble before the first access grant', async () => {
   const { tool, said } = await onTwoServers([open, open]);
   expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { troubles: [] } });
   said.fill(exposed);
@@ -68,7 +69,7 @@ test('where nobody granted anything and no server demands anything, all is well'
   expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [{ kind }, { kind }] } });
 });
 
-test('an access document that only a revoked key had signed is a trouble until it is', async () => {
+test('an access document signed by a revoked key only is a trouble until re-signed', async () => {
   const { tool } = await onTwoServers([guarded, guarded]);
   await tool.json('access grant zoe --read cities');
   const bob = await tool.json<{ line: string }>('key generate bob --role ring');
@@ -86,7 +87,7 @@ test('an access document that only a revoked key had signed is a trouble until i
   expect((await tool.json<Told>('health')).troubles).not.toContainEqual(unsigned);
 });
 
-test('a server that still counts a revoked key is a trouble, until a push', async () => {
+test('a server that trusts a revoked key is a trouble until it has the new root', async () => {
   const { tool, said, addresses } = await onTwoServers([guarded, guarded]);
   const bob = await tool.json<{ line: string }>('key generate bob --role ring');
   const added = await tool.answer(['key', 'trust', '--add', bob.line]);

@@ -1,11 +1,11 @@
-// The rings of a folder, told without asking a server; and the one order of arguments.
+// Tests `list`, which shows the rings of a folder without asking a server, and argument order.
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-test('list names rings in every state, and nothing else of the folder', async () => {
+test('list shows the rings of the folder in every state and ignores other entries', async () => {
   const tool = await ringBuilderHere();
   expect(await tool.refusal('list')).toEqual({ exit: 2, code: 'RINGS_UNKNOWN' });
   const rings = join(tool.folder, 'rings');
@@ -34,7 +34,7 @@ test('list names rings in every state, and nothing else of the folder', async ()
   expect(await tool.text('list')).toMatch(/cities +2 .* pushed up to 1, \d+ moves in flight/);
   await writeFile(join(rings, 'cities', 'log.jsonl'), 'x\n');
   expect(await tool.text('list')).toMatch(/cities .* RING_LOG_DAMAGED\n/);
-  // What the file system refuses, here by a link to itself, is a row too: root may read all else.
+  // A ring that cannot be read is a row too. The file is a link to itself: root can read others.
   const builder = join(rings, 'cities', 'builder.json');
   await rm(builder);
   await symlink(builder, builder);
@@ -49,14 +49,14 @@ test('list names rings in every state, and nothing else of the folder', async ()
   });
 });
 
-test('the ring is the first argument; the order of before still works', async () => {
+test('the ring is the first argument, and the old order of arguments still works', async () => {
   const tool = await ringBuilderHere();
   for (const ring of ['cities', 'list']) {
     await tool.json(`create ${ring} --partitions 8 --replicas 1`);
     await tool.json(`add ${ring} r1z1-127.0.0.1:1/a 1`);
     await tool.json(`commit ${ring} -m first`);
   }
-  // Nobody listens there, which the same server of the same ring says in both orders.
+  // No server listens there: the answer has to name the right ring in both orders.
   for (const [args, ring] of [
     ['trash cities list', 'cities'],
     ['trash list cities', 'cities'],
@@ -69,7 +69,7 @@ test('the ring is the first argument; the order of before still works', async ()
   expect(await tool.refusal('trash cities burn')).toEqual({ exit: 2, code: 'USAGE' });
   expect(await tool.refusal('trash other list')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
   expect(await tool.refusal('trash list other')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
-  // A file in either place; swift.test.ts imports real ones in the order of before.
+  // The file may be in either place. swift.test.ts imports real files in the old order.
   for (const args of ['import-swift x absent.builder', 'import-swift absent.builder x']) {
     const error = await tool.answer(args).catch((one: unknown) => one);
     expect(error).toMatchObject({ code: 'USAGE', message: expect.stringContaining('absent.b') });

@@ -1,5 +1,5 @@
-// What status says of servers that moves wait for, and of devices that may leave; and what the
-// commands on the way out name next.
+// Tests what status says of servers that moves wait for and of devices that may be removed, and
+// which command each step of a removal names next.
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import {
@@ -8,10 +8,10 @@ import {
 } from '../../../../test/support/ring-builder-here.ts';
 import { statusServer } from '../../../../test/support/status-server.ts';
 
-/** Nobody listens there. */
+/** No server listens at these addresses. */
 const devices = [1, 2, 3].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`).join(' ');
 
-/** One of the servers is one that answers, and has no ring. */
+/** A ring with a noted push. One of its servers answers, and has no ring. */
 async function pushed(): Promise<RingBuilderHere> {
   const { port } = await statusServer(() => ({ ready: false }));
   const tool = await ringBuilderHere();
@@ -22,14 +22,14 @@ async function pushed(): Promise<RingBuilderHere> {
   return tool;
 }
 
-test('a joiner that died in mid-move: every command names the way out', async () => {
+test('every command names the next step if a joiner died during its moves', async () => {
   const tool = await pushed();
   await tool.json('add cities r1z4-127.0.0.1:4/sdb 1');
   await tool.json('commit cities -m joins');
   const status = await tool.answer('status cities');
   expect(status.json).toMatchObject({ inFlight: 4, stages: { failed: 4 }, silent: { length: 3 } });
   expect(status.lines).toContain('127.0.0.1:4 does not answer: d3');
-  // To cancel is for good, so it is not the first thing to type.
+  // A cancel is irreversible, so it is not the first command that the advice names.
   const [back, forGood] = [
     /^start .*127.0.0.1:4, then ring-builder rollout/,
     / back: ring-builder moves cities cancel d3 && /,
@@ -43,12 +43,12 @@ test('a joiner that died in mid-move: every command names the way out', async ()
   expect(cancelled.next).toBe('ring-builder remove cities d3');
   expect(cancelled.lines.at(-1)).toMatch(/^d3 does not answer: when it is back, run rollout again/);
   expect((await tool.answer('remove cities d3')).next).toBe('ring-builder plan cities');
-  // It leaves by a rollout, though no slot moves.
+  // The device leaves by a rollout, although no slot moves.
   const committed = await tool.answer('commit cities -m gone --override test');
   expect(committed.next).toBe('ring-builder rollout cities');
 });
 
-test('a device that was drained may leave; one that is empty for now may not', async () => {
+test('a drained device may be removed, unless a ramp raises its weight again', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await tool.json(`add cities ${devices}`);
@@ -67,7 +67,7 @@ test('a device that was drained may leave; one that is empty for now may not', a
   expect(await tool.text('status cities')).toContain('ring-builder remove cities d1\n');
 });
 
-test('a step that is not due says why: no ramp, or a window that is closed', async () => {
+test('--step-ramps reports why no step is due: no ramp, or a window that is closed', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await tool.json(`add cities ${devices}`);

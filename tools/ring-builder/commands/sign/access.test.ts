@@ -1,4 +1,4 @@
-// Grants without a ring-server: what is said of them, and what a refused one leaves behind.
+// Tests `access grant` without a ring-server: what it reports, and what a refused grant leaves.
 import { access, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { fakeServer } from '../../../../test/support/fake-server.ts';
 import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
-test('a grant names rings that are not here; a refused one leaves no file', async () => {
+test('a grant names rings that do not exist, and a refused grant leaves no file', async () => {
   const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
   const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
   await tool.json('create notes --partitions 8 --replicas 2');
@@ -29,7 +29,7 @@ test('a grant names rings that are not here; a refused one leaves no file', asyn
   expect(listed.stdout).toMatch(/^shop +read note, write notes, write \* +revoked +-$/m);
 });
 
-test('a server that trusts no root: the way is to start it with --trust', async () => {
+test('access commands advise starting a server that trusts no root with --trust', async () => {
   const { port } = await fakeServer([
     [
       trustOffer.method,

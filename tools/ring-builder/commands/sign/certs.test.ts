@@ -1,5 +1,5 @@
-// Certificates that the tool makes, judged by TLS itself: each step of a rotation is tried with
-// what clients and servers have at that moment, those that lag by a step included.
+// Tests the certificates that the tool makes against TLS itself. Each step of a rotation is tried
+// with what clients and servers have at that moment, including those that lag by one step.
 
 import { once } from 'node:events';
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ interface Listed {
 
 type Reading = (name: string) => Promise<string>;
 
-/** `proved`, or why a client that believes `ca` refuses a server that shows the bundle. */
+/** Returns `proved`, or why a client that trusts `ca` refuses a server with the bundle. */
 async function judged(bundle: string, ca: string): Promise<string> {
   const server = createServer({ key: bundle, cert: bundle, minVersion: 'TLSv1.3' });
   server.on('tlsClientError', () => undefined);
@@ -47,7 +47,7 @@ async function judged(bundle: string, ca: string): Promise<string> {
   }
 }
 
-test('an authority and bundles, which prove their servers and no others', async () => {
+test('bundles of an authority prove their own servers and no others', async () => {
   const { tool, keys, read } = await keeper();
   const first = await tool.json(`certs init 127.0.0.1 10.0.0.2 ${keys}`);
   expect(first).toMatchObject({ changed: true, bundles: { length: 2 } });
@@ -81,7 +81,7 @@ test('an authority and bundles, which prove their servers and no others', async 
   expect(await tool.json(leaf)).toMatchObject({ names: ['127.0.0.1', 'db3.example'] });
   const listed = await tool.run('certs list --json');
   expect(listed.exit).toBe(1);
-  // What it names next can be typed, whatever there is.
+  // The command that it names next is valid without any ring.
   expect((await other.tool.run('certs list')).stdout).toContain('Next: ring-builder health');
   expect(JSON.parse(listed.stdout)).toMatchObject({
     certificates: [
@@ -93,7 +93,7 @@ test('an authority and bundles, which prove their servers and no others', async 
   });
 });
 
-test('bundles of servers that are in no ring are told, with what removes them', async () => {
+test('certs list names bundles of servers in no ring and the command to remove them', async () => {
   const { tool, keys } = await keeper();
   const hosts = ['10.0.0.1', 'FD00:0:0::2', '10.0.0.3'];
   await tool.json(`certs init ${hosts.join(' ')} ${keys}`);
@@ -103,7 +103,7 @@ test('bundles of servers that are in no ring are told, with what removes them', 
     const { certificates } = await tool.json<{ certificates: Listed[] }>('certs list');
     return certificates.flatMap(({ name, inRing }) => (inRing === false ? [name] : []));
   };
-  // Certificates come before rings.
+  // Certificates are made before the rings, so without rings no bundle is surplus.
   expect(await goneOf()).toEqual([]);
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('add cities r1z1-10.0.0.1:6200/a 1 r1z2-[fd00::2]:6200/a 1');
@@ -119,12 +119,12 @@ test('bundles of servers that are in no ring are told, with what removes them', 
     `1 bundle is of servers that no ring of ${tool.folder}/rings names: fd00-0-0--2; ` +
       `if they are gone for good: rm ${tool.folder}/certs/fd00-0-0--2.pem`,
   );
-  // A ring that cannot be read may have any of them.
+  // A ring that cannot be read may name any of these servers.
   await writeFile(join(tool.folder, 'rings/cities/builder.json'), '{}');
   expect(await goneOf()).toEqual([]);
 });
 
-test('another authority in three steps: nobody is refused who is behind by one', async () => {
+test('an authority is replaced in three steps that tolerate a lag of one step', async () => {
   const { tool, keys, read } = await keeper();
   await tool.json(`certs init 127.0.0.1 ${keys}`);
   const state = async (): Promise<readonly [string, string]> => [
@@ -151,7 +151,7 @@ test('another authority in three steps: nobody is refused who is behind by one',
   expect(await judged(oldBundle, (await state())[1])).toMatch(/not have the expected certificate/);
 });
 
-test('a machine without certificates: servers of the rings are named', async () => {
+test('without certificates, certs list advises certs init with the ring servers', async () => {
   const tool = await ringBuilderHere();
   expect((await tool.answer('certs list')).next).toBe('ring-builder certs init 10.0.0.1');
   await tool.json('create cities --partitions 8 --replicas 1');

@@ -1,4 +1,4 @@
-// With keys: one command turns signing on, and what it refuses.
+// Tests signing keys: one command turns signing on, roots and roles change, and what is refused.
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const shape = '--partition-power 5 --replicas 3';
 const create = `create cities ${shape}`;
 const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
 
-/** Commands of one person, whose keys and passphrase lie in a folder of their own. */
+/** Returns the options of one person, whose keys and passphrase are in a separate folder. */
 async function person(name: string): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), `ring-builder-${name}-`));
   await writeFile(join(home, 'passphrase'), `secret of ${name}\n`, { mode: 0o600 });
@@ -25,14 +25,14 @@ const codeOf = async (
   return [exit, (JSON.parse(stderr) as { code: string }).code];
 };
 
-test('unsigned it says so; key generate turns signing on, and from then on it is', async () => {
+test('commits report that they are unsigned until key generate turns signing on', async () => {
   const tool = await ringBuilderIn();
   const ada = await person('ada');
   await tool.json(create);
   await tool.json(`add cities ${devices}`);
   const unsigned = await tool.run('commit cities -m first --json');
   expect(JSON.parse(unsigned.stdout)).toMatchObject({ signed: false, version: 1 });
-  // For machines each line is an event.
+  // With --json, each line on stderr is an event.
   expect(
     unsigned.stderr
       .trim()
@@ -63,7 +63,7 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   const trust = join(tool.folder, 'rings/trust.json');
   const restore = `restore cities --from ${file} --trust ${trust} --rings ${tool.folder}/anew`;
   expect(await tool.json(restore)).toMatchObject({ changed: true, signers: ['ada'] });
-  expect(await tool.json(restore), 'typed again').toMatchObject({ changed: false });
+  expect(await tool.json(restore), 'the same restore again').toMatchObject({ changed: false });
   expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
   await rm(join(tool.folder, 'rings/trust.json'));
   expect((await tool.run('status cities')).stdout).toContain(
@@ -71,11 +71,11 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   );
 });
 
-test('the first ring of a folder is signed from the start, unless told otherwise', async () => {
+test('the first ring of a folder is signed from the start unless --unsigned is typed', async () => {
   const tool = await ringBuilderIn();
   const [keys, user] = [join(tool.folder, 'keys'), '--author ada@db1'];
   const place = `--key-folder ${keys} ${user}`;
-  // Nothing is left of what cannot be: no key, no root.
+  // A refused create leaves nothing: no key and no root.
   expect(await codeOf(tool, `create No ${shape} ${place}`)).toEqual([2, 'NAME_INVALID']);
   expect(await codeOf(tool, `${create} --key-folder ${tool.folder}/rings/keys`)).toEqual([
     2,
@@ -96,11 +96,11 @@ test('the first ring of a folder is signed from the start, unless told otherwise
   await tool.json(`add cities ${devices}`);
   const signed = await tool.json(`commit cities -m first ${place}`);
   expect(signed).toMatchObject({ signed: true, signers: ['ada'], signaturesMissing: 0 });
-  // The next one is signed by whoever commits it: the folder has its root already.
+  // The next ring makes no key, because the folder already has a root. Its commits are signed.
   expect(await tool.json(`create more ${shape} ${place}`)).toMatchObject({ key: null });
   const ada = `${place} --passphrase-file ${join(tool.folder, 'passphrase')}`;
   await writeFile(join(tool.folder, 'passphrase'), 'correct horse', { mode: 0o600 });
-  // The last key of a role: the way to another one is told.
+  // The last key of a role cannot be revoked. The hint names the command that makes another key.
   const alone = await tool.run(`key revoke ada ${ada} --json`);
   expect([alone.exit, JSON.parse(alone.stderr)]).toMatchObject([
     5,
@@ -109,7 +109,7 @@ test('the first ring of a folder is signed from the start, unless told otherwise
       hint: expect.stringContaining('ring-builder key generate NAME --role ring'),
     },
   ]);
-  // Of what was asked for it is said what is wrong: trust.json is sound.
+  // The error is about the requested root, because trust.json itself is valid.
   for (const asked of ['--threshold root=2', '--allow-override no']) {
     const never = await tool.run(`key trust ${asked} ${ada} --json`);
     expect([never.exit, JSON.parse(never.stderr)], asked).toMatchObject([
@@ -127,14 +127,14 @@ test('the first ring of a folder is signed from the start, unless told otherwise
   expect(await codeOf(tool, `commit more -m x ${place}`)).toEqual([2, 'SIGNING_KEY_LOCKED']);
   expect(await tool.json(`commit more -m x ${ada}`)).toMatchObject({ signed: true });
 
-  // Rings that are unsigned already stay so beside a new one.
+  // In a folder of unsigned rings, a new ring makes no key either.
   const other = await ringBuilderIn();
   expect(await other.json(`${create} --unsigned ${place}`)).toMatchObject({ key: null });
   expect(await other.json(`create more ${shape} ${place}`)).toMatchObject({ key: null });
   expect(await readdir(join(other.folder, 'rings'))).toEqual(['cities', 'more']);
 });
 
-test('what is imported into a folder of signed rings is signed, or says why not', async () => {
+test('an import into a folder with a root of trust is signed, or reports why not', async () => {
   const tool = await ringBuilderIn();
   const [ada, eve] = [await person('ada'), await person('eve')];
   await tool.json(`${create} --unsigned`);
@@ -162,7 +162,7 @@ test('what is imported into a folder of signed rings is signed, or says why not'
   expect(foreign.stdout).toContain("it is of cluster 'far', the keys of this folder are of");
 });
 
-test('signing can be turned on while moves are in flight, and they stay', async () => {
+test('signing can be turned on while moves are in flight, and the moves stay', async () => {
   const tool = await ringBuilderIn();
   const ada = await person('ada');
   await tool.json(`${create} --min-part-hours 0`);
@@ -180,7 +180,7 @@ test('signing can be turned on while moves are in flight, and they stay', async 
   expect(await tool.json(`verify cities ${ada}`)).toMatchObject({ findings: [] });
 });
 
-test('roles, thresholds and renewals are the next root, which needs the root key', async () => {
+test('roles, thresholds and renewals need a new root, signed with the root key', async () => {
   const tool = await ringBuilderIn();
   const [ada, bob] = [await person('ada'), await person('bob')];
   await tool.json(`key generate ada ${ada}`);
@@ -200,13 +200,13 @@ test('roles, thresholds and renewals are the next root, which needs the root key
   expect(await tool.json(`sign cities ${bob}`)).toMatchObject({ changed: false });
   const log = await tool.json<{ entries: { kind: string }[] }>('log cities');
   expect(log.entries.map(({ kind }) => kind)).toEqual(['sign', 'commit']);
-  // Two of one key are left needed: the root would lock everybody out.
+  // One key would be left for a threshold of two: such a root would lock everybody out.
   expect(await codeOf(tool, `key revoke bob ${ada}`)).toEqual([5, 'TRUST_INVALID']);
   const root = await readFile(join(tool.folder, 'rings', 'trust.json'), 'utf8');
   expect(root.split('\n')).toHaveLength(6);
 });
 
-test('a key that is revoked takes its signatures with it: who signs again is told', async () => {
+test('revoking a key voids its signatures and names the commands that sign again', async () => {
   const tool = await ringBuilderIn();
   const [ada, bob] = [await person('ada'), await person('bob')];
   await tool.json(`key generate ada ${ada}`);

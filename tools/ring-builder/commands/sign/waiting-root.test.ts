@@ -1,12 +1,12 @@
-// A root that needs the signatures of several people: what each is told, and giving it up; and keys
-// without a root.
+// Tests a root that needs the signatures of several people: what each person is shown, and how to
+// discard it. Also tests keys whose folder of rings is missing.
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
-/** Two people with keys of their own on one folder, where a root needs both. */
+/** Two people, each with their own keys, share one folder. A new root needs both of them. */
 async function twoPeople() {
   const rings = join(await mkdtemp(join(tmpdir(), 'ring-builder-')), 'rings');
   const personOf = async () => {
@@ -22,7 +22,7 @@ async function twoPeople() {
   return { ada, bob, rings, made: await ada.answer(added) };
 }
 
-test('whose signature is missing is said, and where to type what', async () => {
+test('key trust names the missing signature and the command that adds it', async () => {
   const { ada, bob, made } = await twoPeople();
   const lacking =
     /^not signed yet by bob-root: on a machine with .*ring-builder key trust --sign$/m;
@@ -57,7 +57,7 @@ test('whose signature is missing is said, and where to type what', async () => {
   expect((await bob.answer('health')).json).toMatchObject({ waitingRoot: null });
 });
 
-test('a root that waits is given up with --discard', async () => {
+test('key trust --discard drops the pending root and keeps the current one', async () => {
   const { ada, rings } = await twoPeople();
   const before = await readFile(join(rings, 'trust.json'), 'utf8');
   expect(await ada.refusal('key trust --discard --sign')).toMatchObject({ code: 'USAGE' });
@@ -67,7 +67,7 @@ test('a root that waits is given up with --discard', async () => {
   expect(await ada.refusal('key trust --discard')).toEqual({ exit: 2, code: 'TRUST_UNKNOWN' });
 });
 
-test('keys without their folder of rings are not offered a second root', async () => {
+test('key list offers no second root if the folder of rings is missing', async () => {
   const { ada } = await twoPeople();
   const { keys } = ada.contextOf([]);
   const elsewhere = await ringBuilderHere({ keys });
