@@ -1,4 +1,4 @@
-// What is typed, in scratch folders: its JSON, exit codes, bad input, races, determinism.
+// Tests typed commands in scratch folders: JSON, exit codes, bad input, races and determinism.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ async function committed(): Promise<RingBuilder> {
   return tool;
 }
 
-test.concurrent('from nothing to a proposed change, step by step', {
+test.concurrent('a ring is created, committed and changed, and every command reports each step', {
   timeout: 60_000,
 }, async () => {
   const tool = await ringBuilderIn();
@@ -107,7 +107,7 @@ const badInput = [
   ['show few', 2, 'RING_EMPTY'],
 ] as const;
 
-test.concurrent('bad input ends with its code and a sentence, and changes nothing', {
+test.concurrent('bad input ends with an error code and a message, and changes nothing', {
   timeout: 60_000,
 }, async () => {
   const tool = await committed();
@@ -145,7 +145,7 @@ test.concurrent('the same commands give the same ring files in any folder', {
   expect((await a.json('commit cities -m third'))['changed']).toBe(false);
 });
 
-test.concurrent('of two committers that race exactly one wins', { timeout: 60_000 }, async () => {
+test.concurrent('exactly one of two racing committers wins', { timeout: 60_000 }, async () => {
   const tool = await ringBuilderProgramIn();
   await tool.json(create);
   await tool.json(`add cities ${devices}`);
@@ -153,14 +153,14 @@ test.concurrent('of two committers that race exactly one wins', { timeout: 60_00
   const ended = await Promise.all([tool.run(args), tool.run(args)]);
   const won = ended.filter(({ exit, stdout }) => exit === 0 && JSON.parse(stdout).changed);
   expect(won).toHaveLength(1);
-  // The other one was either late (nothing left to do) or refused with both heads.
+  // The other commit was either late (nothing left to do) or refused with both heads.
   const lost = ended.find((one) => one !== won[0]);
   expect([0, 3]).toContain(lost?.exit);
   expect(await readdir(join(tool.folder, 'rings', 'cities', 'versions'))).toHaveLength(1);
   expect(await tool.json('verify cities')).toMatchObject({ ok: true, versions: 1 });
 });
 
-test.concurrent('devices come from JSON and CSV, from a file and from stdin', {
+test.concurrent('devices are read as JSON and CSV, from a file and from stdin', {
   timeout: 60_000,
 }, async () => {
   const tool = await ringBuilderIn();
@@ -191,7 +191,7 @@ test.concurrent('devices come from JSON and CSV, from a file and from stdin', {
   expect((await tool.json('status cities'))['changes']).toBe(0);
 });
 
-test.concurrent('a pushed ring goes direct only when that is confirmed', {
+test.concurrent('a direct commit of a pushed ring needs a confirmation and an override reason', {
   timeout: 60_000,
 }, async () => {
   const tool = await committed();
@@ -208,7 +208,7 @@ test.concurrent('a pushed ring goes direct only when that is confirmed', {
   expect((await tool.json('table cities'))['moves']).toEqual([]);
 });
 
-test.concurrent('an edited log makes verify answer no', { timeout: 60_000 }, async () => {
+test.concurrent('verify and status fail if the log was edited', { timeout: 60_000 }, async () => {
   const tool = await committed();
   const path = join(tool.folder, 'rings', 'cities', 'log.jsonl');
   await writeFile(path, (await readFile(path, 'utf8')).replace('"first"', '"forged"'));
@@ -218,7 +218,7 @@ test.concurrent('an edited log makes verify answer no', { timeout: 60_000 }, asy
   expect((await tool.run('status cities')).exit).toBe(1);
 });
 
-test.concurrent('the log names the person who was named, at this machine', {
+test.concurrent('the log names the person of --author, at this machine', {
   timeout: 120_000,
 }, async () => {
   const tool = await ringBuilderIn();
@@ -229,7 +229,7 @@ test.concurrent('the log names the person who was named, at this machine', {
   expect(entries).toEqual([expect.objectContaining({ user: `carol@${hostname()}` })]);
 });
 
-test.concurrent('a hint can be typed as it is printed, wherever the rings lie', {
+test.concurrent('a hint includes the --rings folder, so that it can be typed as printed', {
   timeout: 60_000,
 }, async () => {
   const tool = await ringBuilderIn();

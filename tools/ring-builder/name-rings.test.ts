@@ -1,3 +1,4 @@
+// Tests that commands in hints get the ring and the options that the user typed.
 import { expect, test } from 'vitest';
 import { nameCommand, nameRings } from './name-rings.ts';
 import { verbs } from './verbs.ts';
@@ -6,7 +7,7 @@ const option = ' --rings /srv/rings';
 const named = (text: string, ringsOption = option, ring?: string): string =>
   nameRings(text, { ringsOption, serverOptions: '', ring });
 
-test('every command of a sentence gets the folder, right after its verb', () => {
+test('every command of a sentence gets the folder option right after its verb', () => {
   const hint = 'run ring-builder rollout kv, or ring-builder moves kv cancel d4 (not 17)';
   expect(named(hint)).toBe(
     `run ring-builder rollout${option} kv, or ring-builder moves${option} kv cancel d4 (not 17)`,
@@ -20,7 +21,7 @@ test('every command of a sentence gets the folder, right after its verb', () => 
   }
 });
 
-test('what names the folder already, is no command or is help stays as it is', () => {
+test('a text stays as it is if it has a folder option, is help or has no command', () => {
   for (const text of [
     `ring-builder plan kv${option} shows what a commit would do`,
     `ring-builder plan${option} kv`,
@@ -37,11 +38,11 @@ test('what names the folder already, is no command or is help stays as it is', (
   );
 });
 
-test('nothing is added where the default folder is in force', () => {
+test('nothing is added if the default folder is used', () => {
   expect(named('ring-builder plan kv', '')).toBe('ring-builder plan kv');
 });
 
-test('RING is the ring that was typed, where one was; other words stay', () => {
+test('RING is replaced by the typed ring, if there is one, and other words stay', () => {
   const hint = 'ring-builder table RING lists them; ring-builder create RING; a RING is a ring';
   expect(named(hint, '', 'kv')).toBe(
     'ring-builder table kv lists them; ring-builder create kv; a RING is a ring',
@@ -51,7 +52,7 @@ test('RING is the ring that was typed, where one was; other words stay', () => {
   expect(named(hint, '')).toBe(hint);
 });
 
-test('what was typed for servers is in commands that ask them, once', () => {
+test('server options are added once, and only to commands that contact servers', () => {
   const naming = { ringsOption: option, serverOptions: ' --ca a.pem', ring: undefined };
   const confirm = nameCommand('trash kv confirm --to 10.0.0.9:6200', naming);
   expect(confirm).toBe(`ring-builder trash kv confirm --to 10.0.0.9:6200${option} --ca a.pem`);

@@ -1,4 +1,4 @@
-// What commands say to a slip of the hand: what is wrong first, in words that can be typed.
+// Tests the answers to typing mistakes: they say what is wrong first, in words that can be typed.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
@@ -14,7 +14,7 @@ async function committed() {
   return tool;
 }
 
-test('a word that is a device name too is a key, and why says so', async () => {
+test('why treats a word that is also a device name as a key, and reports this', async () => {
   const tool = await committed();
   expect(await tool.text('why notes sd2')).toContain(
     'sd2 was treated as a key; a device also has this name: ring-builder why notes d1',
@@ -24,7 +24,7 @@ test('a word that is a device name too is a key, and why says so', async () => {
   }
 });
 
-test('force finds out what it was asked for before it asks for a word', async () => {
+test('force checks its arguments before it asks for a confirmation', async () => {
   const tool = await committed();
   for (const [which, code] of [
     ['d1', 'MOVE_UNKNOWN'],
@@ -35,7 +35,7 @@ test('force finds out what it was asked for before it asks for a word', async ()
   }
 });
 
-test('a file that is not there is called that, and a server is named with its port', async () => {
+test('a missing file, a missing port and an unreachable server are reported as such', async () => {
   const tool = await committed();
   await expect(tool.answer('add notes --from nofile')).rejects.toMatchObject({
     message: '--from nofile: no such file',
@@ -54,7 +54,7 @@ test('a file that is not there is called that, and a server is named with its po
 test.each([
   ['compare', '{"nodes": 10, "replicas": 3}'],
   ['simulate', 'tools/bench/scenarios/S1.json'],
-])('%s of a ring says that it takes a scenario, with an example', async (command, example) => {
+])('%s with a ring reports that it takes a scenario, with an example', async (command, example) => {
   const tool = await committed();
   await expect(tool.answer(`${command} notes`)).rejects.toMatchObject({
     code: 'USAGE',
@@ -63,21 +63,21 @@ test.each([
   });
 });
 
-test('health says what its exit codes mean where several things are wrong', async () => {
+test('the help of health explains the exit code 4', async () => {
   const help = await parseCommandLine(['health', '--help'], 200);
   expect(help.kind === 'help' && help.text.replaceAll(/\s+/g, ' ')).toContain(
     '4: only servers are down',
   );
 });
 
-test('settings are called as they are typed', async () => {
+test('a staged setting is printed as it is typed', async () => {
   const tool = await committed();
   expect(await tool.text('set notes --min-part-hours 24')).toContain(
     'staged: set --min-part-hours 24',
   );
 });
 
-test('a folder that is missing is told with what to type', async () => {
+test('a missing folder is reported with a hint to create it or to name another path', async () => {
   const hint = 'a folder in that path does not exist: create it, or name another path';
   const tool = await committed();
   const file = join(tool.folder, 'none', 'file');

@@ -1,4 +1,4 @@
-// Pipes, devices, folders and sockets where a file is asked for: a sentence, at once, everywhere.
+// Tests that every command refuses a pipe, device, folder or socket in place of a file at once.
 import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ const limit = { timeout: 30_000 };
 const notAFile = { exit: 2, code: 'FILE_UNFIT' };
 const noRing = { exit: 2, code: 'RING_UNKNOWN' };
 
-test('every command that takes a file refuses what is none', limit, async () => {
+test('a command that reads a file refuses a pipe, folder, socket or device', limit, async () => {
   const tool = await ringBuilderHere();
   const [pipe, folder, socket] = ['pipe', 'inner', 'socket'].map((name) => join(tool.folder, name));
   execFileSync('mkfifo', [pipe!]);
@@ -28,7 +28,7 @@ test('every command that takes a file refuses what is none', limit, async () => 
       `restore towns --from x.ring --trust ${path}`,
     ]) {
       const refused = await tool.refusal(command);
-      // A folder is a source to restore from; this one holds no ring.
+      // A folder is a valid source for restore, but this folder has no ring.
       const isFolderOfRings = path === folder && command.startsWith('restore towns --from /');
       expect(refused, command).toEqual(isFolderOfRings ? noRing : notAFile);
     }
@@ -36,7 +36,7 @@ test('every command that takes a file refuses what is none', limit, async () => 
   await new Promise((done) => server.close(done));
 });
 
-test('an archive of records is made of files', limit, async () => {
+test('restore-data refuses an archive with a device in place of a file', limit, async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partition-power 3 --replicas 1');
   await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
@@ -60,7 +60,7 @@ test('an archive of records is made of files', limit, async () => {
   expect(await tool.refusal(`restore-data cities --from ${archive}`)).toEqual(notAFile);
 });
 
-test('nor is anything written over one', limit, async () => {
+test('export-swift does not write over a pipe', limit, async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partition-power 3 --replicas 1');
   await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
@@ -73,7 +73,7 @@ test('nor is anything written over one', limit, async () => {
   expect((await stat(pipe)).isFIFO()).toBe(true);
 });
 
-test('the files of a ring folder are files, or the ring is refused', limit, async () => {
+test('a ring is refused if its folder has a pipe in place of a file', limit, async () => {
   for (const name of ['builder.json', 'log.jsonl', 'versions/0000001.ring']) {
     const tool = await ringBuilderHere();
     await tool.json('create cities --partition-power 3 --replicas 1');

@@ -1,4 +1,4 @@
-// What the tool loads before it knows its command: every module costs each command its time.
+// Tests what the tool loads before it knows its command: each module delays every command.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '../..');
 const launcher = path.join(import.meta.dirname, 'launcher.mjs');
-/** Prints each module that is loaded, with a mark of its own among what the tool prints. */
+/** Prints each module that is loaded on stderr, with a prefix. */
 const tellModules = `data:text/javascript,${encodeURIComponent(
   `import module from 'node:module';
   module.registerHooks({
@@ -14,7 +14,7 @@ const tellModules = `data:text/javascript,${encodeURIComponent(
   });`,
 )}`;
 
-test('help loads nothing that reads rings', async () => {
+test('--help loads no module that reads rings', async () => {
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ['--import', tellModules, launcher, '--help'],

@@ -1,4 +1,4 @@
-// A head that somebody else moves is noticed; notes about the same head are not.
+// Tests that a head moved by somebody else is noticed, and that notes about the same head are not.
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/small-repository.ts';
 import { headWatch } from './head-watch.ts';
 
-test('only another head counts', async () => {
+test('another head is noticed, but not a note about the current head', async () => {
   const rings = await scratchRings();
   await stageDevices(rings);
   await commitVersion(rings, await nextVersion(rings));

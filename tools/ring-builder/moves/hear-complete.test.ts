@@ -1,13 +1,13 @@
-// When who waits for moves looks again.
+// Tests when a command that waits for moves looks at the servers again.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
 import { hearComplete } from './watch-moves.ts';
 
-/** Nobody waits for so long here. */
+/** Longer than the timeout of a test: such a pause has to end by a report. */
 const longMs = 10 * 60_000;
 const headOf = (id: string): StoredVersion => ({ id }) as unknown as StoredVersion;
 
-test('a version that is complete ends the pause, also right after the one before', async () => {
+test('a report that the version is complete ends the pause, for each new version', async () => {
   const asked: string[] = [];
   const pause = hearComplete(async ({ id }) => {
     asked.push(id);
@@ -18,7 +18,7 @@ test('a version that is complete ends the pause, also right after the one before
   expect(asked).toEqual(['third', 'fourth']);
 });
 
-test('after a look that came too early only the time counts, once', async () => {
+test('the next pause after a report for the same version lasts its full time, once', async () => {
   let asked = 0;
   const pause = hearComplete(async () => {
     asked += 1;

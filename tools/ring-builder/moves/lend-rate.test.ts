@@ -1,4 +1,5 @@
-// A rate lent to a real server: said again, given back, and told of where it cannot be.
+// Tests a copy rate that is lent to a real server: its renewal, its return, and the report of a
+// server that cannot be reached.
 import { join } from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -38,7 +39,7 @@ function world() {
 const rate = async () => (await askCopyRates([server])).get(server.address);
 const own = { rate: OWN, lentMs: null };
 
-test('it is said again while it is lent, and each server has its own back', async () => {
+test('a lent rate is renewed, and the server has its own rate again afterwards', async () => {
   const { told, interrupts, context } = world();
   const giveBack = await lendRate(context, [server], { rate: 9e6, renewMs: 20 });
   const first = (await rate())!;
@@ -46,7 +47,7 @@ test('it is said again while it is lent, and each server has its own back', asyn
   expect(ratesText(await askCopyRates([server]), 1)).toMatch(
     /^9.00 MB\/s, lent for \d+ s on 1 of 1 server$/,
   );
-  // What is left only shrinks, unless it is said again.
+  // The remaining time only shrinks, unless the loan is renewed.
   let least = first.lentMs!;
   await waitFor('the loan to be said again', {
     ask: async () => {
@@ -64,18 +65,18 @@ test('it is said again while it is lent, and each server has its own back', asyn
   expect(told).toEqual([]);
 });
 
-test('a rollout that was killed leaves nothing to the next one', async () => {
-  // Nobody gives this one back: that rollout is dead.
+test('returning a loan leaves that of a killed rollout, which a set rate ends', async () => {
+  // This loan is never returned, because its rollout is dead.
   await setCopyRates([server], { rate: 9e6, loan: 'of a killed rollout' });
   const giveBack = await lendRate(world().context, [server], { rate: 9e6 });
   await giveBack();
-  // What is left of the dead one ends by itself.
+  // The loan of the dead rollout lapses by itself later.
   expect(await rate()).toMatchObject({ rate: 9e6, lentMs: expect.any(Number) });
   await setCopyRates([server], { rate: OWN });
   expect(await rate()).toEqual(own);
 });
 
-test('an interrupt gives it back; a server that is away is told of twice', async () => {
+test('an interrupt returns the rate, and an unreachable server is reported once', async () => {
   const { told, interrupts, context } = world();
   const away = { address: '127.0.0.1:1' };
   await lendRate(context, [server, away], { rate: 9e6, renewMs: 20 });

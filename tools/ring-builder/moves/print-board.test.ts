@@ -1,4 +1,4 @@
-// The board from collected states: rows, rate and what a person reads of them.
+// Tests the board that is drawn from collected states: its rows, its rate and its text.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Move } from '@ringwright/ring/move';
 import { describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ const joiner = {
     load(14, 8, { stage: 'queued', reason: '4 loads run here, the maximum' }),
   ],
   ...{ paused: [15], first: [14], surplus: 0, draining: [] },
-} as unknown as RingStatus; // fields that no row is made of are left out
+} as unknown as RingStatus; // fields that no row uses are left out
 const holder = {
   ...joiner,
   ...{ device: 2, loads: [], paused: [], first: [], surplus: 1 },
@@ -53,13 +53,13 @@ const screen = { columns: 100, lines: 12 };
 const textsOf = (lines: readonly Line[]): string[] =>
   lines.map((line) => (typeof line === 'string' ? line : line.text));
 
-test('what came with writes meanwhile leaves nothing to copy', () => {
+test('a copy that exceeds its total because of writes does not show the old total', () => {
   const said = { ...joiner, loads: [load(11, 3, { bytes: 9_000, bytesTotal: 8_000 })] };
   const later = moveRows({ moves: [move(11, 3)] }, new Map([[4, said]]));
   expect(printBoardLine(board({ rows: later }))).not.toContain('8.00 kB');
 });
 
-test('a drain that waits says for what, in one line too; one in its turn does not', () => {
+test('the line shows why a drain waits, unless the drain only waits for its turn', () => {
   const dropping = rows.filter(({ stage }) => stage === 'dropping');
   expect(printBoardLine(board({ rows: dropping }))).toBe(
     'cities version 9: joiners copy; 1 dropping; partition 1: d4 lacks part of partition 1',
@@ -70,7 +70,7 @@ test('a drain that waits says for what, in one line too; one in its turn does no
   );
 });
 
-test('a move that has not begun says why', () => {
+test('a move that has not begun shows the reason', () => {
   const reasonOf = (fields: object, state = 'INITIALIZING'): string | undefined => {
     const said = { ...joiner, loads: [], failing: [], ...fields } as unknown as RingStatus;
     const one = { ...move(11, 3), state: state as 'PROPOSED' };
@@ -101,51 +101,51 @@ describe('the board', () => {
     `);
   });
 
-  test('fits the screen, and says what is left out', () => {
+  test('fits the screen and counts the rows that are left out', () => {
     const lines = textsOf(printBoard(board(), { columns: 60, lines: 7 }));
     expect(lines).toHaveLength(6);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
     expect(lines.at(-1)).toBe('… 4 more: 1 paused, 1 queued, 1 dropping, 1 available');
   });
 
-  test('colors what needs eyes', () => {
+  test('shows failed moves in red', () => {
     const red = printBoard(board(), screen).filter(
       (line) => typeof line !== 'string' && line.style === 'red',
     );
     expect(red).toMatchObject([{ text: expect.stringContaining('cannot be reached') }]);
   });
 
-  test('what a server says is shown escaped, and does not wrap', () => {
+  test('shows the texts of servers escaped and without wrapping', () => {
     const evil = rows.map((row) => ({ ...row, reason: '\u001b[2J'.repeat(30) }));
     const lines = textsOf(printBoard(board({ rows: evil }), screen));
     expect(lines.join('')).not.toMatch(/\p{Cc}/u);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(screen.columns);
   });
 
-  test('is one line where nobody can redraw', () => {
+  test('is one line if it cannot be redrawn', () => {
     expect(printBoardLine(board({ finished: 2 }))).toMatchInlineSnapshot(
       `"cities version 9: joiners copy; 1 failed, 1 copying, 1 paused, 1 queued, 1 dropping, 1 available; 1.30 MB of 4.75 MB; 2 finished; partition 7: d2 cannot be reached"`,
     );
   });
 
-  test('a joiner that says nothing is trouble of its moves', () => {
+  test('shows the moves of a joiner that does not answer as failed', () => {
     const away = moveRows({ moves }, new Map([[4, new Error('10.0.0.4:6200 cannot be reached')]]));
     expect(away.map(({ stage }) => stage)).toEqual(Array(5).fill('failed'));
   });
 });
 
-test('a joiner that no rollout has given the ring yet has failed in nothing', () => {
+test('a move to a joiner without the ring is queued while PROPOSED, and failed later', () => {
   const lacks = new CodedError('RING_UNKNOWN', '10.0.0.4:6200 has no ring cities');
   const stagesOf = (state: Move['state']) =>
     moveRows({ moves: [{ ...move(11, 3), state }] }, new Map([[4, lacks]])).map((row) => row.stage);
   expect(stagesOf('PROPOSED')).toEqual(['queued']);
-  expect(stagesOf('INITIALIZING'), 'it had the ring, and lost it').toEqual(['failed']);
+  expect(stagesOf('INITIALIZING'), 'the joiner had the ring and lost it').toEqual(['failed']);
 });
 
 describe('the rate', () => {
   const at = (bytes: number): MoveRow[] => [{ ...rows[1]!, stage: 'copying', bytes }];
 
-  test('is that of the last seconds, and tells how long the rest takes', () => {
+  test('is measured over the last seconds and predicts how long the rest takes', () => {
     const first = observe(noMoveRate, at(0), 1_000);
     expect(first).toMatchObject({ bytesPerSecond: null, secondsLeft: null });
     const second = observe(first, at(500_000), 3_000);
@@ -154,7 +154,7 @@ describe('the rate', () => {
     expect(late.samples).toHaveLength(1);
   });
 
-  test('what is paused takes no time: the rest is told, and nothing where all is paused', () => {
+  test('leaves paused moves out, and is unknown if all moves are paused', () => {
     const [running] = at(500_000);
     const held = { ...running!, stage: 'paused' as const };
     const rateOf = (seen: MoveRow[]) => observe(observe(noMoveRate, at(0), 0), seen, 1_000);
@@ -165,18 +165,18 @@ describe('the rate', () => {
     const drop = { ...held, assignment: null, stage: 'dropping' as const };
     for (const seen of [[held], [held, done], [drop, held]]) {
       expect(lineOf(seen)).not.toMatch(/\/s|left/);
-      // Not 0, as for what is done.
+      // Null means unknown, and 0 seconds would mean finished.
       expect(rateOf(seen)).toMatchObject({ bytesPerSecond: null, secondsLeft: null });
     }
     expect(rateOf([done])).toMatchObject({ bytesPerSecond: 1_000_000, secondsLeft: 0 });
   });
 
-  test('bytes that go with their moves are no negative rate', () => {
+  test('is unknown, and not negative, when finished moves take their bytes away', () => {
     const before = observe(observe(noMoveRate, at(0), 0), at(900_000), 1_000);
     expect(observe(before, at(10), 2_000)).toMatchObject({ bytesPerSecond: null });
   });
 
-  test('a copy that gets no byte for a while is stalled; one that waits is not', () => {
+  test('marks a copy without new bytes for a while as stalled, but not a waiting copy', () => {
     const before = observe(noMoveRate, rows, 0);
     expect(before.stalled.size).toBe(0);
     expect([...observe(before, rows, 15_000).stalled]).toEqual([11]);
@@ -200,7 +200,7 @@ describe('the display', () => {
     return { written, display, later };
   };
 
-  test('draws over itself, keeps what is told above, and leaves nothing', () => {
+  test('redraws the board, keeps messages above it, and erases the board at the end', () => {
     const { written, display, later } = shown(true);
     display.show(drawBoard(board({ rows: [] })));
     display.show(drawBoard(board({ rows: [], doing: 'too soon' })));
@@ -216,7 +216,7 @@ describe('the display', () => {
     ]);
   });
 
-  test('elsewhere writes a line a second, and none twice', () => {
+  test('writes a line per second without a terminal, and no line twice in a row', () => {
     const { written, display, later } = shown(false);
     display.show(drawBoard(board()));
     later(500);
@@ -232,7 +232,7 @@ describe('the display', () => {
     ]);
   });
 
-  test('for machines every line is a document', () => {
+  test('writes every line as a JSON document with --json', () => {
     const { written, display } = shown(false, true);
     display.show(drawBoard(board()));
     const [document] = written.map((line) => JSON.parse(line));

@@ -1,4 +1,5 @@
-// A joiner that dies between "loaded" and its receipt ends no rollout: it loads again.
+// Tests that a joiner that dies after loading and before its receipt does not end the rollout. The
+// joiner loads again.
 
 import { freePorts } from '@ringwright/node/free-ports';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
@@ -7,7 +8,7 @@ import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import type { Context } from '../cli/verb.ts';
 import { provenMoves } from './proven-moves.ts';
 
-test('nobody answers: nothing is proven, and that is said', async () => {
+test('no move is proven if the joiner does not answer, and the reason is reported', async () => {
   const [port = 0] = await freePorts(1);
   const first = servedRing();
   const devices = first.devices.map((one) => (one?.id === 3 ? { ...one, port } : one));

@@ -1,4 +1,5 @@
-// Moves whose records are on devices that are gone: who names the force, and which partitions.
+// Tests the advice for moves whose records are on devices that are gone: when force is named, and
+// for which partitions.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { wellOf } from '../../../test/support/ring-status.ts';
@@ -20,19 +21,19 @@ function advised(away: readonly number[], removed: readonly number[] = []) {
   return stuckAdvice({ ring, removed }, moveRows(ring, said), said);
 }
 
-test('a slot is filled by the device that it leaves, or by so many others', () => {
+test('a slot has sources if its old device or enough other holders answer', () => {
   const filled = (...away: number[]): boolean =>
     hasSources(ring, { partition: 0, from: 0 }, new Set(away));
   expect([filled(), filled(1, 2), filled(0)]).toEqual([true, true, true]);
   expect(filled(0, 1)).toBe(false);
 });
 
-test('nothing is forced as long as the moves may end by themselves', () => {
+test('no force is advised while the moves may finish by themselves', () => {
   expect(advised([])).toBeNull();
   expect(advised([1])).toBeNull();
 });
 
-test('two of three holders are away: start them, or force and know what is lost', () => {
+test('the advice without two of three holders is to start them or to force the move', () => {
   const found = advised([1, 2]);
   expect(found?.isForGood).toBe(false);
   expect(found?.command).toBe('moves cities force 1 --reason TEXT');

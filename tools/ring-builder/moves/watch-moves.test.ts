@@ -1,4 +1,5 @@
-// What is shown and said next where nothing is in flight any more; servers are away.
+// Tests what is shown, and which command is next, when nothing is in flight any more. No server
+// answers.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
@@ -6,7 +7,7 @@ import { idOf, moveVersions, servedRing } from '../../../test/support/served-rin
 import type { Context } from '../cli/verb.ts';
 import { watchMoves } from './watch-moves.ts';
 
-test('moves of the version before are not shown beside those that are finished', async () => {
+test('moves of the previous version are not shown beside the finished ones', async () => {
   const one = { partition: 2, replica: 0, from: 2, to: 1 };
   const [still, moving] = moveVersions(servedRing({ replicas: 2 }), [one]);
   const headOf = (ring: typeof still) =>
@@ -26,7 +27,7 @@ test('moves of the version before are not shown beside those that are finished',
   ]);
 });
 
-test('a rollout is named only where there is something to roll out', async () => {
+test('rollout is not the next command if there is nothing to roll out', async () => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 4 --replicas 1');
   await tool.json('add cities r1z1-127.0.0.1:1/sd1 1');

@@ -1,4 +1,4 @@
-// --if: figures at, above and below their limits, unknown ones, and what is no limit.
+// Tests `commit --if`: figures at, above and below their limits, unknown figures, and bad limits.
 import { expect, test } from 'vitest';
 import { parseLimits, requireLimits } from './commit-limits.ts';
 
@@ -22,7 +22,7 @@ function overOf(limits: string, from: Partial<Given[1]> = {}, plan: Partial<Give
   }
 }
 
-test('moves of all waves, bytes and partitions at risk keep to their limits, or are told', () => {
+test('moves of all waves, bytes and partitions at risk are named if over their limits', () => {
   expect(overOf('moves<=3,bytes<=2KiB,risk<=2')).toEqual([]);
   expect(overOf('bytes<=2.5kB')).toEqual([]);
   expect(overOf('moves=3, bytes=2048')).toEqual([]);
@@ -32,7 +32,7 @@ test('moves of all waves, bytes and partitions at risk keep to their limits, or 
   expect(overOf('risk<=3', { ends })).toEqual(['risk']);
 });
 
-test('bytes that nobody told keep to no limit, unless nothing is copied', () => {
+test('unknown bytes exceed every limit, unless nothing is copied', () => {
   expect(overOf('bytes<=1TB', { traffic: null })).toEqual(['bytes']);
   expect(overOf('bytes=0', { traffic: null }, { direct: true })).toEqual([]);
   expect(overOf('bytes=0', { traffic: null }, { head: null })).toEqual([]);

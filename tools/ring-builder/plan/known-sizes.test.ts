@@ -1,4 +1,4 @@
-// Who counts as away when a plan asks for sizes.
+// Tests which servers count as away when a plan asks for sizes.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,7 +13,7 @@ async function answering(status: number, body: object): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('a server that refuses the token runs, and one that cannot be reached is away', async () => {
+test('a server that refuses the token is not away, but an unreachable server is', async () => {
   const refusal = { code: 'ACCESS_PENDING', message: 'it has no access document yet' };
   const well = { address: 'a', ready: true, rings: [], refusals: [] };
   const addresses = [await answering(200, well), await answering(401, refusal), '127.0.0.1:1'];

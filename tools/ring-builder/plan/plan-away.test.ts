@@ -1,4 +1,4 @@
-// What a plan says of servers that do not answer, against the rings that it is made from.
+// Tests what a plan says about servers that do not answer, on small rings with known holders.
 import { expect, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
@@ -15,19 +15,19 @@ const move = (partition: number, from: number | null, to: number) => {
   return { partition, replica: 0, from, to };
 };
 
-test('slots that move from a device that is away, and those that nobody can fill', () => {
+test('slots that move from a device that is away are counted, and those without sources', () => {
   expect(planAway(ring, [move(1, 1, 0)], [])).toBeNull();
   const one = planAway(ring, [move(1, 1, 0), move(2, 2, 1)], [server(1, false)]);
   expect(one).toMatchObject({ slotsFrom: 1, slotsTo: 1, stuck: 0, holders: { partitions: 3 } });
-  // Two of the three must give what they have: with d1 and d2 away only d3 can, of partition 1.
+  // Two of the three holders must be sources: with d1 and d2 away, partition 1 has only d3.
   const two = planAway(ring, [move(1, 1, 0), move(3, 3, 2)], [server(1, false), server(2)]);
   expect(two).toMatchObject({ slotsFrom: 1, slotsTo: 1, stuck: 1, stuckFirst: [1] });
-  // A new slot is filled from two others as well; partition 0 has d0, d1 and d2.
+  // A new slot needs two sources as well. Partition 0 has d0, d1 and d2.
   expect(planAway(ring, [move(0, null, 3)], [server(1), server(2)])).toMatchObject({ stuck: 1 });
   expect(planAway(ring, [move(0, null, 3)], [server(1)])).toMatchObject({ stuck: 0 });
 });
 
-test('who was removed is waited for by nobody; of the others it says what to type', () => {
+test('a rollout does not wait for removed servers, and others get advice what to type', () => {
   const moves = [move(1, 1, 0)];
   const removed = linesOf(planAwayLines(ring, planAway(ring, moves, [server(1, false)])!)).join(
     '\n',
@@ -52,9 +52,9 @@ test('who was removed is waited for by nobody; of the others it says what to typ
   expect(linesOf(planAwayLines(ring, planAway(ring, moves, all)!)).join()).not.toContain('remove');
 });
 
-test('plan asks, and says that a removed device is dead, in numbers', async () => {
+test('plan asks the servers and reports the effect of a removed device in numbers', async () => {
   const tool = await ringBuilderHere();
-  // Nobody listens at these ports.
+  // No server listens at these ports.
   const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`);
   await tool.json('create cities --partitions 16 --replicas 3 --min-part-hours 0');
   await tool.json(`add cities ${devices.join(' ')}`);

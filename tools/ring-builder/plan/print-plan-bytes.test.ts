@@ -1,11 +1,12 @@
+// Tests the lines that a plan prints about the bytes on each device.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { linesOf } from '../cli/verb.ts';
 import { printPlanBytes } from './print-plan-traffic.ts';
 
-const state = { ring: 'notes' } as BuilderState; // of which no other field is printed
+const state = { ring: 'notes' } as BuilderState; // no other field is printed
 
-test('where nothing is stored nothing is said; else shares, and a command to type', () => {
+test('nothing is printed for an empty ring, else the fullest device and a command', () => {
   const empty = { devices: [{ id: 0, before: 0, after: 0 }], guessed: 0 };
   expect(
     linesOf(printPlanBytes({ ...empty, fullest: { before: null, after: null } }, state)),

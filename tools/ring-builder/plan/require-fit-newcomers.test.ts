@@ -1,4 +1,4 @@
-// A device that is to join is refused when its server says that it is something else.
+// Tests that a device that is to join is refused if its server reports that it is something else.
 
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { oldestWireVersion, wireVersion } from '@ringwright/wire/wire-version';
@@ -17,7 +17,7 @@ const unfit = [
   [{ wireVersion: oldestWireVersion - 1 }, 'WIRE_VERSION_UNKNOWN'],
 ] as const;
 
-/** A ring of one server that was pushed, and another server that may say anything. */
+/** A pushed ring of one server, and a second server whose status each test sets. */
 async function ringAndNewcomer() {
   const news: { said: object } = { said: {} };
   const { port: old } = await statusServer(() => ({ nowMs }));
@@ -32,7 +32,7 @@ async function ringAndNewcomer() {
   return { news, rings, ring, json, refusal, add: `add cities r1z2-127.0.0.1:${joins}/b 1` };
 }
 
-test('add refuses a newcomer that says it is another, and stages nothing', async () => {
+test('add refuses a newcomer that does not fit, and stages nothing', async () => {
   const { news, json, refusal, add } = await ringAndNewcomer();
   for (const [answer, code] of unfit) {
     news.said = answer;
@@ -44,7 +44,7 @@ test('add refuses a newcomer that says it is another, and stages nothing', async
   expect(await json(`${add} --yes`)).toMatchObject({ changes: 1 });
 });
 
-test('plan and commit refuse a newcomer that says it is another, and change nothing', async () => {
+test('plan and commit refuse a newcomer that does not fit, and change nothing', async () => {
   const { news, rings, ring, json, refusal, add } = await ringAndNewcomer();
   await json(add);
   for (const [answer, code] of unfit) {
@@ -63,7 +63,7 @@ test('plan and commit refuse a newcomer that says it is another, and change noth
   expect(await json('commit cities -m joins')).toMatchObject({ version: 2 });
 });
 
-test('a newcomer of a newer release is taken: it speaks what is spoken here', async () => {
+test('a newcomer of a newer release is accepted: it also speaks older wire versions', async () => {
   const { news, json, add } = await ringAndNewcomer();
   news.said = { device: 'b', wireVersion: wireVersion + 1 };
   await json(add);

@@ -1,4 +1,5 @@
-// A version is not committed while servers of the ring run a release that cannot read it.
+// Tests that a version is not committed while servers of the ring run a release that cannot read
+// it.
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { oldestWireVersion } from '@ringwright/wire/wire-version';
 import { expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { statusServer } from '../../../test/support/status-server.ts';
 
-/** A ring of two servers that was pushed; what the second one speaks is said later. */
+/** A pushed ring of two servers. Each test sets the wire version of the second server. */
 async function twoServers() {
   const second: { said: object } = { said: {} };
   const { port: a } = await statusServer(() => ({}));
@@ -22,10 +23,10 @@ async function twoServers() {
   return { ...here, second, version };
 }
 
-test('the first split waits until every server is upgraded', async () => {
+test('the first split is refused until every server is upgraded', async () => {
   const { json, refusal, second, version } = await twoServers();
   await json('split cities 0');
-  // Release 0.1.0 does not tell.
+  // Release 0.1.0 does not report its wire version.
   for (const spoken of [undefined, oldestWireVersion]) {
     second.said = { wireVersion: spoken };
     for (const command of ['plan cities', 'commit cities -m split']) {
@@ -39,7 +40,7 @@ test('the first split waits until every server is upgraded', async () => {
   expect(await version()).toBe(2);
 });
 
-test('it may be committed all the same, and what others read needs no upgrade', async () => {
+test('a version that old servers can read needs no upgrade, and --yes commits others', async () => {
   const { json, second, version } = await twoServers();
   second.said = { wireVersion: oldestWireVersion };
   await json('set-weight cities d0 2');

@@ -1,4 +1,5 @@
-// A commit whose moves do not fit the disks that its servers tell of is refused, or logged.
+// Tests that a commit is refused, or logged with a reason, if its moves do not fit on the disks
+// that the servers report.
 
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { readLog } from '@ringwright/repository/folder/read-log';
@@ -14,13 +15,13 @@ import type { RingStatus } from '../servers/server-status.ts';
 interface Said {
   readonly freeBytes: number;
   readonly totalBytes?: number;
-  /** What it says of its ring; without it, it says to be no device. */
+  /** The server's status of the ring; if absent, the server reports no ring. */
   readonly ring?: RingStatus;
-  /** Bytes of each file; without it, it is of a release that tells those of the values alone. */
+  /** Bytes of each file; if absent, the server is of a release that reports only value bytes. */
   readonly fileBytes?: number;
 }
 
-/** A ring of one server, which says that it has every partition, with values of 1,000 bytes. */
+/** A ring of one server, which reports values of 1,000 bytes in every partition. */
 async function ringOnOne(said: () => Said, settings = '--min-part-hours 0') {
   const { port } = await statusServer(() => {
     const sizes = Array.from({ length: 8 }, (__, partition) => [partition, 1_000]);
@@ -37,7 +38,7 @@ async function ringOnOne(said: () => Said, settings = '--min-part-hours 0') {
   return { ...tool, rings: `${tool.folder}/rings`, add };
 }
 
-test('too little room stops a commit, unless somebody says why it will do', async () => {
+test('a commit without enough room is refused unless a reason is given', async () => {
   let free = diskReserveBytes;
   const { rings, add, json, refusal } = await ringOnOne(() => ({ freeBytes: free }));
   await add('b');
@@ -64,7 +65,7 @@ test('too little room stops a commit, unless somebody says why it will do', asyn
   expect(await drill()).toMatchObject({ fits: false });
 });
 
-test('room is needed for files, which have more bytes than small values', async () => {
+test('the required room is that of files, which are larger than small values', async () => {
   const said = { freeBytes: diskReserveBytes + 100_000, fileBytes: 40_000 };
   const { add, json, refusal } = await ringOnOne(() => said);
   await add('b');
@@ -80,7 +81,7 @@ test('room is needed for files, which have more bytes than small values', async 
   expect(await refusal('commit cities -m second')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
 });
 
-test('moves of later waves need room too, also when the first wave is empty', async () => {
+test('moves of later waves need room too, even if the first wave is empty', async () => {
   const disk = { freeBytes: diskReserveBytes };
   const { add, json, refusal } = await ringOnOne(() => disk, '--min-part-hours 24');
   await add('b');
@@ -88,7 +89,7 @@ test('moves of later waves need room too, also when the first wave is empty', as
   expect(plan).toMatchObject({ moved: 0, movesLeft: 4, traffic: { bytes: 4_000 } });
   expect(await refusal('commit cities -m second')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
   await json('commit cities -m second --overfill soon-larger');
-  // What the plan has shown, named; and devices that are not there: no list is empty for a typo.
+  // The list has the moves of the plan. An unknown device is refused, not shown as an empty list.
   const listed = await json<{ later: object[][]; movesLeft: number }>('moves cities list');
   expect([listed.later.flat().length, listed.movesLeft]).toEqual([4, 4]);
   for (const action of ['list', 'pause', 'cancel']) {
@@ -98,7 +99,7 @@ test('moves of later waves need room too, also when the first wave is empty', as
   expect(await json('moves cities list d1')).toMatchObject({ moves: [], later: { length: 1 } });
 });
 
-test('a disk that is smaller than what stays free: no reason is asked for', async () => {
+test('a disk smaller than the reserve leads to a remove, not to a reason', async () => {
   const totalBytes = diskReserveBytes - 1;
   const disk = { freeBytes: totalBytes, totalBytes };
   const { add, json, text, refusal } = await ringOnOne(() => disk);
@@ -111,7 +112,7 @@ test('a disk that is smaller than what stays free: no reason is asked for', asyn
   await json('remove cities d1');
   expect(await json('plan cities')).toMatchObject({ moved: 0, warnings: [] });
 
-  // Once moves are on their way there, these come first.
+  // If moves to the device are in flight, they are cancelled first.
   await json('unstage cities');
   await add('b');
   await json('commit cities -m second --overfill soon-larger');
@@ -119,7 +120,7 @@ test('a disk that is smaller than what stays free: no reason is asked for', asyn
   expect(await text('plan cities')).toMatch(/^Next: ring-builder moves cities cancel d1$/m);
 });
 
-test('twice as many partitions need room for all children beside their parents', async () => {
+test('doubling the partitions needs room for all children beside their parents', async () => {
   let free = diskReserveBytes + 7_999;
   const settings = '--partitioner hash-intervals';
   const { folder, json, refusal } = await ringOnOne(() => ({ freeBytes: free }), settings);
@@ -133,7 +134,7 @@ test('twice as many partitions need room for all children beside their parents',
   expect(await json('commit cities -m second')).toMatchObject({ version: 2 });
 });
 
-test('a revert asks for room too, but not for files that are there still', async () => {
+test('a revert needs room too, but not for files that the device still has', async () => {
   const held: { ring?: RingStatus } = {};
   const said = () => ({ freeBytes: diskReserveBytes, ...held });
   const { rings, add, json, text, refusal } = await ringOnOne(said);
@@ -145,7 +146,7 @@ test('a revert asks for room too, but not for files that are there still', async
   const { ring } = await readVersion(rings, 'cities', 'head');
   expect(ring.version).toBe(2);
 
-  // The server of the device that gets them has them all.
+  // The device that gets the partitions still has all of them.
   held.ring = wellOf(ring, 0);
   expect(await text('revert cities 1')).not.toContain('--overfill');
   delete held.ring;

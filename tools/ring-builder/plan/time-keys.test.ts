@@ -1,11 +1,12 @@
-// Keys of periods: each begins what comes in its period, whatever is written behind the time.
+// Tests split keys for periods of time: each split key is the lower bound of the keys of its
+// period, whatever follows the time.
 import { expect, test } from 'vitest';
 import { timeKeys } from '../commands/ask/splits-ahead.ts';
 
 const now = Date.UTC(2026, 10, 23, 21, 30);
 const hourMs = 3_600_000;
 
-test('days, hours and minutes in the shortest spelling, from the next one on', () => {
+test('keys begin with the next period and use the shortest spelling of the time', () => {
   const keys = (every: string, until: string, form = '{iso}'): string[] =>
     timeKeys({ every, until, form }, now);
   expect(keys('1d', '2026-11-26')).toEqual(['2026-11-24', '2026-11-25']);
@@ -38,6 +39,6 @@ test.each([
   ['1d', '2026-11-01', '{iso}', /not in the future/],
   ['1d', '2026-12-01', 'plain', /has no \{iso\}/],
   ['1m', '2026-12-01', '{iso}', /allowed at once/],
-])('%s until %s of %s is refused', (...[every, until, form, why]) => {
+])('every %s until %s in the form %s is refused', (...[every, until, form, why]) => {
   expect(() => timeKeys({ every, until, form }, now)).toThrow(why);
 });

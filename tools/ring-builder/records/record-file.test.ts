@@ -1,11 +1,11 @@
-// Attack: another user of the machine reads an archive, or has put a link in its place.
+// Attack: another user of the machine reads an archive, or has put a link in place of its file.
 import { mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RecordFileWriter } from './record-file.ts';
 
-test('the records are for their owner alone, and go through no link', async () => {
+test('a record file is readable by its owner only, and does not follow a link', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
   const [target, file] = [join(folder, 'other'), join(folder, 'records.bin')];
   await writeFile(target, 'of somebody else');

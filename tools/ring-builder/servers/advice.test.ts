@@ -1,4 +1,4 @@
-// The table of what to type next, row by row.
+// Tests the table of advice, which names the command to type next, row by row.
 import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const at = (device: number, code: ErrorCode): Plight => {
   return { address: `127.0.0.1:620${device}`, devices: [device], code };
 };
 const still: Situation = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
-// The first slot of partition 2 goes from d2 to d1.
+// The first slot of partition 2 moves from d2 to d1.
 const [, ring] = moveVersions(servedRing({ replicas: 2 }), [
   { partition: 2, replica: 0, from: 2, to: 1 },
 ]);
@@ -83,7 +83,7 @@ test.each<[ErrorCode, Situation, string, string]>([
     'push cities',
     'set-device cities all --ask-key',
   ],
-])('%s: %#', async (...[code, situation, command, text]) => {
+])('%s leads to its next command (row %#)', async (...[code, situation, command, text]) => {
   const advice = adviceOn(situation, [at(1, code)]);
   expect(advice).toEqual({ command, text: expect.stringContaining(text) });
   const typed = command.replaceAll("'", '').split(' ');
@@ -91,7 +91,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   expect(await parseCommandLine(whole)).toMatchObject({ kind: 'run' });
 });
 
-test('the worst is answered, with the names of those it is about', () => {
+test('the advice is about the worst error and names the servers that have it', () => {
   const all = [at(0, 'PEER_UNREACHABLE'), at(1, 'RING_FORK'), at(2, 'SIGNATURES_MISSING')];
   expect(worstOf(all)).toEqual([all[1]]);
   expect(adviceOn(still, all)?.text).not.toMatch(/remove|start/);
@@ -105,7 +105,7 @@ test('the worst is answered, with the names of those it is about', () => {
   expect(source).toMatch(/other holders fill 1 slot in its place.* ring-builder remove cities d2/);
 });
 
-test('a disk that was started at the address of another device', () => {
+test('a disk that was started at the address of another device is to be started at its own', () => {
   const keys = ['A', 'B'].map((letter) => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`);
   const keyed = keys.map((key, id) => ({ ...still.ring.devices[id]!, key }));
   const devices = [...keyed, ...still.ring.devices.slice(2)];
@@ -120,7 +120,7 @@ test('a disk that was started at the address of another device', () => {
   );
 });
 
-test('a push that all servers refuse for another history: this folder took a wrong turn', () => {
+test('restore is advised if all servers refuse a push because of another history', () => {
   const { length } = still.ring.devices;
   const refused = Array.from({ length }, (_, id) => ({ ...at(id, 'RING_FORK'), required: true }));
   const restore = 'restore cities --from 127.0.0.1:6200 --replace';
@@ -128,7 +128,7 @@ test('a push that all servers refuse for another history: this folder took a wro
   expect(adviceOn(still, plightsOf(refused.slice(1)))?.command).toBe('settle cities -m REASON');
 });
 
-test('nobody is told to remove what is removed, or what is needed', () => {
+test('no advice is to remove a device that is already removed or still needed', () => {
   const gone = [at(1, 'PEER_UNREACHABLE')];
   const removed = adviceOn({ ...still, removed: [1] }, gone);
   expect(removed?.command).toBe('plan cities');
@@ -144,7 +144,7 @@ test('nobody is told to remove what is removed, or what is needed', () => {
   );
 });
 
-test('a large change that no server was asked about waits for a signature', () => {
+test('a large change needs a second signature, without asking a server', () => {
   const { command, text } = adviceOnCode(signed, 'BRAKE');
   expect([command, text]).toEqual([
     `sign cities ${version}`,
@@ -152,7 +152,7 @@ test('a large change that no server was asked about waits for a signature', () =
   ]);
 });
 
-test('nobody is told to remove every device of a ring, nor a list of hundreds', () => {
+test('no advice is to remove every device of a ring, and a long list of servers is cut', () => {
   const all = still.ring.devices.map((device) => at(device!.id, 'PEER_UNREACHABLE'));
   expect(adviceOn(still, all)?.text).not.toContain('remove');
   expect(adviceOn(still, all)?.text).toMatch(/ and 1 more, then/);
@@ -160,7 +160,7 @@ test('nobody is told to remove every device of a ring, nor a list of hundreds', 
   expect(adviceOn(single, all.slice(1))?.text).toContain('remove cities d1 d2 d3 ');
 });
 
-test('every refusal of a safety rule is final, and nothing that waiting can change', () => {
+test('refusals by safety rules are final, errors that may pass are not, all have advice', () => {
   for (const code of ['RING_FORK', 'RING_OLDER', 'RING_FOREIGN', 'RING_AUDIT_FAILED'] as const) {
     expect(isFinal(code)).toBe(true);
   }
@@ -173,7 +173,7 @@ test('every refusal of a safety rule is final, and nothing that waiting can chan
   }
 });
 
-test('an address that was only typed is of no device, and was not removed', () => {
+test('the advice for a typed address that is not in the ring is to start that server', () => {
   const typed: Plight = { address: '127.0.0.9:31999', devices: [], code: 'PEER_UNREACHABLE' };
   for (const situation of [still, { ...still, pushed: false }]) {
     expect(adviceOn(situation, [typed])).toEqual({

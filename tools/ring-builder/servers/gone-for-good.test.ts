@@ -1,4 +1,4 @@
-// A hint is typed as it stands.
+// Tests the commands for devices that will not come back: a shell runs them as they are printed.
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
@@ -16,7 +16,7 @@ test('a shell runs each command with its ring, one after the other', () => {
   expect(typed(servedRing(), [3, 2])).toEqual(['[remove][cities][d3][d2]', ...rest]);
 });
 
-test('moves on their way to a device are cancelled before it is removed', () => {
+test('moves to a device are cancelled before the device is removed', () => {
   const [moving] = moveVersions(servedRing({ replicas: 2 }), [
     { partition: 2, replica: 0, from: 2, to: 1 },
   ]);
@@ -25,7 +25,7 @@ test('moves on their way to a device are cancelled before it is removed', () => 
   expect(typed(moving, [2])).toEqual(['[remove][cities][d2]', ...rest]);
 });
 
-test('devices of a composite ring leave by their components, which it then follows', () => {
+test('devices of a composite ring are removed from its components, which it then follows', () => {
   const of = { version: 1, id: 'an id', replicas: 1 };
   const components = [
     { ...of, ring: 'east', devices: [0, 2] },
@@ -41,7 +41,7 @@ test('devices of a composite ring leave by their components, which it then follo
   const [ring] = moveVersions(plain, [{ partition: 2, replica: 0, from: 2, to: 1 }]);
   const cancel = ['[moves][cities][cancel][d1]', '[remove][west][d0]'];
   expect(typed({ ...ring, components }, [1]).slice(0, 2)).toEqual(cancel);
-  // Moves of others go on first: compose takes no ring that has any.
+  // Other moves finish first, because compose refuses a ring with moves in flight.
   expect(typed({ ...ring, components }, [1])).toContain('[rollout][cities][--skip-down]');
   const standing = { ring: plain, components };
   expect(withoutForGood(standing, [2])).toContain('ring-builder replace east d1 NEW instead');

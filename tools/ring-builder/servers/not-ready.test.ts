@@ -1,4 +1,4 @@
-// Why partitions are not ready, by what servers say.
+// Tests the text that explains why partitions are not ready, from the status of the servers.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { wellOf } from '../../../test/support/ring-status.ts';
@@ -18,12 +18,12 @@ const refill = (partition: number, reason = '') => {
   return { ...load, bytes: 0, bytesTotal: 0, rows: 0, copiesVerified: 0 };
 };
 
-test('all ready: nothing to say', () => {
+test('the text is empty if all partitions are ready', () => {
   expect(notReadyText([])).toBe('');
   expect(notReadyText([asked(0, {}), asked(1, {})])).toBe('');
 });
 
-test('each reason with its partitions, the most first', () => {
+test('each reason is shown with its number of partitions, in descending order', () => {
   const full = { notReady: 1, loads: [refill(2, 'DISK_FULL: 9 MB free')] };
   const filling = { notReady: 3, loads: [refill(0), refill(1)] };
   const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6203 cannot be reached');
@@ -35,13 +35,13 @@ test('each reason with its partitions, the most first', () => {
   );
 });
 
-test('what a server fails at is told where no refill says more', () => {
+test('a failing step is shown if no refill explains the state better', () => {
   const failing = [{ step: 'opening files', reason: 'EACCES' }];
   const text = notReadyText([asked(0, { notReady: 1, failing })]);
   expect(text).toContain('1 on 127.0.0.1:6200: opening files fails: EACCES');
   const new1 = notReadyText([asked(0, { notReady: 1 })]);
   expect(new1).toBe('1 partition is not ready yet (1 on 127.0.0.1:6200: opening files)');
-  // The move of another partition is no reason.
+  // The move of another partition is not a reason.
   const load = { ...refill(3, 'paused'), assignment: 7 };
   expect(notReadyText([asked(0, { notReady: 1, loads: [load] })])).toContain('opening files');
 });

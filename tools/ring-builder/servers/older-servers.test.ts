@@ -1,4 +1,4 @@
-// During an upgrade health and servers name who is behind, and nothing counts as wrong.
+// Tests which servers are named as older during an upgrade.
 import { CodedError } from '@ringwright/base/coded-error';
 import { oldestWireVersion, wireVersion } from '@ringwright/wire/wire-version';
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const answers = new Map<string, ServerStatus | CodedError>([
   ['d:1', new CodedError('PEER_UNREACHABLE', 'nobody')],
 ]);
 
-test('older servers are named, also one that tells no version', () => {
+test('older servers are named, also a server that reports no version', () => {
   const older = olderServers(['a:1', 'b:1', 'c:1', 'd:1'], answers);
   expect(older).toEqual([
     { address: 'b:1', wireVersion: wireVersion - 1, newest: wireVersion },

@@ -1,11 +1,11 @@
-// What pushing tells while it goes on: counts on stderr when it takes over a second.
+// Tests the progress of a push: it reports counts when it takes longer than a second.
 import net, { type AddressInfo } from 'node:net';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../test/support/served-ring.ts';
 import { pushToTargets } from './push-to-targets.ts';
 
-test('a server that takes the connection and says nothing: told of, then not reached', async () => {
+test('a push reports progress while a server is silent, and counts it as unreachable', async () => {
   const mute = net.createServer();
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
   const address = `127.0.0.1:${(mute.address() as AddressInfo).port}`;

@@ -1,10 +1,10 @@
-// Which servers of a ring count, and for what.
+// Tests which servers of a ring are targets of a command, and which of them are required.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { countedTargets, removedHolders, ringTargets, withFurther } from './ring-targets.ts';
 
-test('a removed device counts as long as it has slots that no move takes away', () => {
+test('a removed device counts as long as it has slots that no move takes away from it', () => {
   const ring = servedRing({ devices: 4, replicas: 1, power: 1 });
   const devices = ring.devices.map((device) => device && { ...device, state: 'removed' as const });
   const state = { devices } as unknown as BuilderState;
@@ -21,7 +21,7 @@ test('a removed device counts as long as it has slots that no move takes away', 
   expect(removedHolders(ring, null)).toEqual([]);
 });
 
-test('a server that the ring names counts once, also where it is typed', () => {
+test('a typed server that the ring names is listed once, and is required', () => {
   const named = [
     { address: '10.0.0.1:6200', devices: [0], required: true },
     { address: '10.0.0.2:6200', devices: [1], required: false },

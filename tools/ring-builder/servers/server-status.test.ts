@@ -1,4 +1,4 @@
-// What stands for a status where another program than a ring-server answers.
+// Tests the errors in place of a status, such as when a program other than ring-server answers.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,7 +10,7 @@ test.each([
   [500, '[]', /\(HTTP 500\)$/],
   [200, '{}', /in an unknown form$/],
   [503, '{"code":"STORE_FAILED","message":"no disk"}', /^no disk$/],
-])('HTTP %i with %j is told with the address', async (status, body, message) => {
+])('HTTP %i with %j becomes an error', async (status, body, message) => {
   const server = createServer((_, response) => response.writeHead(status).end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

@@ -1,4 +1,4 @@
-// What commands say of servers that refused them, and how they end.
+// Tests what commands say of servers that refused them or did not answer, and their exit codes.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { linesOf } from '../cli/verb.ts';
@@ -10,7 +10,7 @@ const refused = silentServer(
 );
 const away = silentServer('10.0.0.2:6200', new CodedError('PEER_TIMEOUT', 'no answer'));
 
-test('who is refused is told what to show, and the exit code is that of push', () => {
+test('a refusal names the token that is needed, and has the exit code of push', () => {
   expect(linesOf(silentLines([refused, away], 'operator'))).toEqual([
     '10.0.0.1:6200 refused: this needs a token',
     'not asked: 10.0.0.2:6200, no answer',
@@ -20,7 +20,7 @@ test('who is refused is told what to show, and the exit code is that of push', (
   expect([[], [refused], [away, refused]].map(silentExit)).toEqual([0, 5, 4]);
 });
 
-test('who is too old for the question is named once', () => {
+test('a server that is too old or too new for the command is named once', () => {
   const text = '10.0.0.3:6200 is of an older release';
   const older = silentServer('10.0.0.3:6200', new CodedError('WIRE_VERSION_UNKNOWN', text));
   expect(linesOf(silentLines([older], 'operator'))).toEqual([`not asked: ${text}`]);

@@ -1,4 +1,5 @@
-// A device is named by any part that stands alone; holds are seen; a revert claims what it reached.
+// Tests that any unambiguous part of a device's name selects the device, that status shows holds,
+// and that a revert claims only what it reached.
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 
@@ -12,7 +13,7 @@ async function threeDevices() {
   return tool;
 }
 
-test('names, addresses and what is not one device', async () => {
+test('a name or an address selects one device, or is refused as unknown or ambiguous', async () => {
   const tool = await threeDevices();
   const same = ['d2', '2', 'sdc', '[FD00::3]:6203/sdc', '[fd00::3]:6203', 'fd00::3'];
   for (const [at, name] of [...same, 'r1z3-[fd00::3]:6203/sdc'].entries()) {
@@ -33,7 +34,7 @@ test('names, addresses and what is not one device', async () => {
   }
 });
 
-test('status shows a device in maintenance as held', async () => {
+test('status shows that a device is in maintenance', async () => {
   const tool = await threeDevices();
   await tool.json('maintenance kv sdc');
   expect(await tool.text('status kv')).toMatch(/^d2 .* active -> maintenance \(staged\)$/m);
@@ -41,7 +42,7 @@ test('status shows a device in maintenance as held', async () => {
   expect(await tool.text('status kv')).toMatch(/^d2 .* maintenance$/m);
 });
 
-test('a ramp ends without a weight, and begins with a way to go', async () => {
+test('--off ends a ramp without a weight, and a ramp needs a weight that differs', async () => {
   const tool = await threeDevices();
   await tool.json('ramp kv d2 5');
   expect(await tool.json('ramp kv d2 --off')).toMatchObject({ staged: [{ id: 2, ramp: null }] });
@@ -49,7 +50,7 @@ test('a ramp ends without a weight, and begins with a way to go', async () => {
   await expect(tool.answer('ramp kv d2 1')).rejects.toMatchObject({ code: 'USAGE' });
 });
 
-test('a revert that cannot reach the old placement does not claim it', async () => {
+test('a revert that cannot reach the old placement does not claim that it did', async () => {
   const tool = await threeDevices();
   await tool.json('set kv --replicas 1');
   await tool.json('commit kv -m one --override test');

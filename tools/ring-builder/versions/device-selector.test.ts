@@ -1,4 +1,4 @@
-// Selectors beside plain questions about each device, and in the commands that take devices.
+// Compares selectors with plain predicates on each device, and tests commands that take selectors.
 import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
@@ -42,13 +42,13 @@ test.each<[string, (device: BuilderDevice) => boolean]>([
   ['state=removed', ({ state }) => state === 'removed'],
   ['hold!=none', ({ hold }) => hold !== undefined],
   ['@10.0.0.2,/sda', ({ ip, device }) => ip === '10.0.0.2' && device === 'sda'],
-])('%s', (word, wanted) => {
+])('%s selects the devices of its predicate', (word, wanted) => {
   const selects = selectorOf(word);
   expect(selects).not.toBeNull();
   expect(devices.filter((device) => selects?.(device))).toEqual(devices.filter(wanted));
 });
 
-test('names of devices are no selectors, and what cannot be read is refused', () => {
+test('a device name is not a selector, and a malformed selector is refused', () => {
   for (const word of ['sda', '10.0.0.1', '10.0.0.1:6200/sda', 'a=b', '', 'r1z2x']) {
     expect(selectorOf(word), word).toBeNull();
   }
@@ -74,7 +74,7 @@ async function staged(tool: RingBuilderHere, command: string): Promise<unknown[]
   return changes.map(({ id }) => id);
 }
 
-test('selectors in every command that takes devices', async () => {
+test('commands that take devices accept selectors', async () => {
   const tool = await fourDevices();
   expect(await staged(tool, 'set-weight kv @10.0.0.1 5 name=sdb,z2 7')).toEqual([0, 1, 3]);
   expect(await staged(tool, 'remove kv weight>1')).toEqual([3]);
@@ -87,7 +87,7 @@ test('selectors in every command that takes devices', async () => {
   expect(await tool.json('drill kv device @10.0.0.1')).toMatchObject({ gone: [0, 1] });
 });
 
-test('a bare name of several devices is refused with the selector that means all', async () => {
+test('a bare name of several devices is refused with the selector of all of them', async () => {
   const tool = await fourDevices();
   await expect(tool.answer('remove kv sda')).rejects.toMatchObject({
     code: 'DEVICE_UNKNOWN',
@@ -96,7 +96,7 @@ test('a bare name of several devices is refused with the selector that means all
   await expect(tool.answer('remove kv z9')).rejects.toMatchObject({ code: 'DEVICE_UNKNOWN' });
 });
 
-test('search and list-parts', async () => {
+test('search and list-parts accept selectors', async () => {
   const tool = await fourDevices();
   const { devices: found } = await tool.json<{ devices: { id: number; slots: number }[] }>(
     'search kv sda weight>1',

@@ -1,4 +1,5 @@
-// What status, list and health say of a composite ring whose components went on, and what next.
+// Tests what status, list and health say of a composite ring whose components have newer versions,
+// and which command comes next.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +10,7 @@ import type { RingBuilderHere } from '../../../test/support/ring-builder-here.ts
 const looks = ['status both', 'list', 'health'] as const;
 const again = 'ring-builder compose both east west';
 
-test('a component that went on is told, until the ring follows it', async () => {
+test('a newer version of a component is reported until the ring follows it', async () => {
   const tool = await composedRing();
   for (const look of looks) expect(await tool.text(look), look).not.toContain('component ');
   await goOn(tool);
@@ -25,7 +26,7 @@ test('a component that went on is told, until the ring follows it', async () => 
   for (const look of looks) expect(await tool.text(look), look).not.toContain('component ');
 });
 
-test('slots that are left after a split are told in the same way', async () => {
+test('compose stays the next command while slots are left after a split', async () => {
   const tool = await composedRing();
   for (const name of ['east', 'west']) {
     await tool.json(`set ${name} --partition-power 5`);
@@ -36,7 +37,7 @@ test('slots that are left after a split are told in the same way', async () => {
   for (const look of looks) expect((await tool.answer(look)).next, look).toBe(again);
 });
 
-test('moves of the component come first, and one that is not here is told', async () => {
+test('moves of a component come first, and a missing component is reported', async () => {
   const tool = await composedRing();
   await notePush(tool.folder, 'east');
   await goOn(tool);
@@ -49,7 +50,7 @@ test('moves of the component come first, and one that is not here is told', asyn
   expect(lost.next).toBe('ring-builder push both');
 });
 
-test('of a component compose is next, where it has to be pushed for nobody', async () => {
+test('compose comes next after a commit of a component that is not pushed by itself', async () => {
   const tool = await composedRing();
   expect((await tool.answer('status east')).next).toBe('ring-builder status both');
   expect((await tool.answer('health')).next).toBe('ring-builder push both');
@@ -58,7 +59,7 @@ test('of a component compose is next, where it has to be pushed for nobody', asy
   expect((await tool.answer('commit east -m wider')).next).toBe(again);
   expect((await tool.answer('status east')).next).toBe(again);
   await tool.json('compose both east west');
-  // Servers have it by itself too: its moves come first.
+  // Servers also have this component as a ring of its own, so its moves come first.
   await notePush(tool.folder, 'west');
   await tool.json('set-weight west d0 9');
   const commit = ['commit', 'west', '-m', 'wider', '--override', 'test'];

@@ -1,4 +1,5 @@
-// What is left of a change is told wherever a change can look finished: how much, and until when.
+// Tests that the rest of a change is reported wherever the change can look finished: how many moves
+// are left, and until when they rest.
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { drained, knownRing } from '../../../test/support/known-ring.ts';
 import { linesOf } from '../cli/verb.ts';
@@ -7,7 +8,7 @@ import { noTotals } from '../commands/carry-out/rollout-totals.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from './waves-left.ts';
 
 const limits = vi.hoisted(() => {
-  // Other files of this process may have loaded modules with the usual limit.
+  // Other test files in this process may have loaded modules with the usual limit.
   vi.resetModules();
   return { laterMovesMax: 1_000 };
 });
@@ -31,14 +32,14 @@ interface Planned {
   readonly warnings: readonly { readonly code: string }[];
 }
 
-/** As it is when nothing of the last version is in flight any more. */
+/** The head once no move of the last version is in flight any more, and what is left then. */
 async function landed({ head, log, now }: Awaited<ReturnType<typeof knownRing>>) {
   const found = await head();
   const idle = { ...found, ring: { ...found.ring, moves: [] } };
   return { head: idle, left: wavesLeft(idle, await log(), now()) };
 }
 
-test('a wave that rests is left, and the minute is told at which it may go', async () => {
+test('a rollout reports a resting wave and the minute at which it may continue', async () => {
   const ring = await knownRing(24);
   const { tool, context, now } = ring;
   await tool.json('set-weight cities d0 0 d1 0');
@@ -62,7 +63,7 @@ test('a wave that rests is left, and the minute is told at which it may go', asy
   expect(answer.lines.join('\n')).toContain(`after ${until.slice(0, 16)}Z`);
   const done = { ...resting, waits: { ...left, restsUntil: null }, isRampDue: true };
   expect(rolloutAnswer(context, outcome, done).next).toBe('ring-builder plan cities --step-ramps');
-  // What is left to servers that are down goes by itself: the same command would say the same.
+  // Drains of servers that are down need no further rollout: it would end in the same way.
   const toDown = { ...outcome, end: 'drains', drains: { left: [], isLeftToDown: true } } as const;
   const skipped = { ...resting, again: ' --skip-down' };
   expect(rolloutAnswer(context, toDown, skipped).next).toBe('ring-builder servers cities');
@@ -71,7 +72,7 @@ test('a wave that rests is left, and the minute is told at which it may go', asy
   expect((await landed(ring)).left.next.moves.length).toBeGreaterThan(0);
 });
 
-test('list and status name what is left for later', async () => {
+test('list and status show the number of moves that are left for later', async () => {
   const { tool } = await knownRing(24);
   await tool.json('set-weight cities d0 0 d1 0');
   const { movesLeft } = await tool.json<Planned>('plan cities --offline');
@@ -93,7 +94,7 @@ test('no wave of a revert waits for min_part_hours', async () => {
   expect(left.next.moves.length).toBeGreaterThan(0);
 });
 
-test('moves beyond what a version can note are counted through waves and cancels', async () => {
+test('moves beyond what a version can note stay counted after cancels', async () => {
   limits.laterMovesMax = 3;
   const { tool, head, log } = await knownRing(1, 6);
   await tool.json('set-weight cities d0 0 d1 0');
@@ -130,7 +131,7 @@ test('moves beyond what a version can note are counted through waves and cancels
   expect(done).toMatchObject({ movesLeft: 0, movesNotNoted: 0 });
 });
 
-test('a revert that would leave more than can be noted says so', async () => {
+test('a revert warns if it would leave more moves than a version can note', async () => {
   const ring = await knownRing(1, 6);
   await drained(ring);
   limits.laterMovesMax = 1;
