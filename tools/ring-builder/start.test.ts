@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const root = path.join(import.meta.dirname, '../..');
 const launcher = path.join(import.meta.dirname, 'launcher.mjs');
-/** Prints each module that is loaded on stderr, with a prefix. */
+/** Prints each loaded module on stderr, with a prefix. */
 const tellModules = `data:text/javascript,${encodeURIComponent(
   `import module from 'node:module';
   module.registerHooks({

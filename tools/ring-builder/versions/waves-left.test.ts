@@ -113,7 +113,7 @@ test('moves beyond what a version can note stay counted after cancels', async ()
   expect(await tool.text('status cities')).toContain(
     `${movesNotNoted} moves of the change were not noted; to continue with them: ring-builder plan`,
   );
-  // A composite ring has no plan.
+  // A composite ring is changed by compose, not by a plan.
   const [found, entries] = [await head(), await log()];
   const part = { ring: 'east', version: 1, id: '', replicas: 1, devices: [] };
   const composed = { ...found, state: { ...found.state!, components: [part] } };

@@ -34,7 +34,7 @@ test('list shows the rings of the folder in every state and ignores other entrie
   expect(await tool.text('list')).toMatch(/cities +2 .* pushed up to 1, \d+ moves in flight/);
   await writeFile(join(rings, 'cities', 'log.jsonl'), 'x\n');
   expect(await tool.text('list')).toMatch(/cities .* RING_LOG_DAMAGED\n/);
-  // A ring that cannot be read is a row too. The file is a link to itself: root can read others.
+  // A ring that cannot be read is a row too. A link to itself is unreadable even for root.
   const builder = join(rings, 'cities', 'builder.json');
   await rm(builder);
   await symlink(builder, builder);

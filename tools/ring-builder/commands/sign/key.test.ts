@@ -96,7 +96,7 @@ test('the first ring of a folder is signed from the start unless --unsigned is t
   await tool.json(`add cities ${devices}`);
   const signed = await tool.json(`commit cities -m first ${place}`);
   expect(signed).toMatchObject({ signed: true, signers: ['ada'], signaturesMissing: 0 });
-  // The next ring makes no key, because the folder already has a root. Its commits are signed.
+  // The next ring makes no key, because the folder already has a root. Committers sign it.
   expect(await tool.json(`create more ${shape} ${place}`)).toMatchObject({ key: null });
   const ada = `${place} --passphrase-file ${join(tool.folder, 'passphrase')}`;
   await writeFile(join(tool.folder, 'passphrase'), 'correct horse', { mode: 0o600 });
