@@ -1,4 +1,4 @@
-// What a split or merge writes beside the parents, counted before the first byte.
+// The estimated bytes that the children of a split or merge need besides those of their parents.
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { reshapeRing } from '@ringwright/ring/advance-ring';
 import { firstRing } from '@ringwright/ring/first-ring';
@@ -11,7 +11,7 @@ import { planTraffic, withChildren } from './plan-traffic.ts';
 const before: HashIntervalsPartitioner = { kind: 'hash-intervals', hash: 'md5', partitions: 2 };
 const bytes = [60, 40];
 
-test.each([4, 1 / 2])('times %s: a device writes what it holds once more', (factor) => {
+test.each([4, 1 / 2])('a factor of %s makes each device write its data once more', (factor) => {
   const device = (id: number) => ({ ...place, id, device: `d${id}` });
   const place = { region: 1, zone: 1, ip: '127.0.0.1', port: 1, weight: 1, meta: '' };
   const head = firstRing({

@@ -1,4 +1,4 @@
-// Attack: drill, risk, frontier, why and revert against their definitions, on random clusters.
+// Attack: drill, risk, frontier, why and revert agree with their definitions on random clusters.
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { seededRandom } from '@ringwright/base/random';
 import { finalizeMoves, initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
@@ -26,7 +26,7 @@ const ID = 'e'.repeat(64);
 const SEED = Number(process.env['SEED'] ?? 20261121);
 const CASES = 60;
 
-/** A cluster, its first ring, and the ring with a change in flight. */
+/** Returns a cluster with an added device, the ring before it, and the ring with moves in flight. */
 function movingCluster(seed: number): { state: BuilderState; first: Ring; moving: Ring } {
   const random = seededRandom(seed);
   const before = randomCluster(random);
@@ -41,7 +41,7 @@ function movingCluster(seed: number): { state: BuilderState; first: Ring; moving
 
 const seeds = Array.from({ length: CASES }, (_, index) => SEED + index);
 
-test.each(seeds)('a drill counts what is lost slot by slot (SEED=%i)', (seed) => {
+test.each(seeds)('a drill agrees with a count of the slots and with plans (SEED=%i)', (seed) => {
   const { state, moving } = movingCluster(seed);
   const random = seededRandom(seed + 1);
   const gone = state.devices.flatMap((device) =>
@@ -74,7 +74,7 @@ test.each(seeds)('a drill counts what is lost slot by slot (SEED=%i)', (seed) =>
   expect(taken).toBeGreaterThanOrEqual(drill.availability.slotsLost);
 });
 
-/** Of all commits until nothing is left to move, with these devices removed. */
+/** Counts the moves of all commits that remove these devices, until no move is left. */
 function movesWithout(moving: Ring, state: BuilderState, gone: readonly number[]): number {
   const after = applyChanges(state, gone.map((id) => ({ kind: 'remove', id })) as Change[]);
   let head: Ring = { ...moving, moves: [] };
@@ -89,7 +89,7 @@ function movesWithout(moving: Ring, state: BuilderState, gone: readonly number[]
   return moves;
 }
 
-test.each(seeds)('risk is a drill of every domain in turn (SEED=%i)', (seed) => {
+test.each(seeds)('the risk of a tier equals a drill of each of its domains (SEED=%i)', (seed) => {
   const { state, first, moving } = movingCluster(seed);
   const partitions = new Set(moving.moves.map(({ partition }) => partition));
   for (const risk of movesAtRisk(first, moving.moves, state)) {
@@ -113,7 +113,7 @@ test.each(seeds)('risk is a drill of every domain in turn (SEED=%i)', (seed) => 
   }
 });
 
-test('with a replica more, what is at risk now is not when the moves are done', () => {
+test('partitions at risk are safe once the moves of an added replica are done', () => {
   const { state } = movingCluster(SEED);
   const template = state.devices.find((device) => device !== null)!;
   const devices = [0, 1, 2].map((id) => ({ ...template, id, zone: id }));
@@ -159,7 +159,7 @@ test.each(seeds)(
   },
 );
 
-test.each(seeds)('a revert gives every partition its old devices back (SEED=%i)', (seed) => {
+test.each(seeds)('a revert returns every partition to its old devices (SEED=%i)', (seed) => {
   const { state, first, moving } = movingCluster(seed);
   let ring = finalizeMoves(initializeMoves(moving, ID), ID);
   const old = applyChanges(state, [{ kind: 'remove', id: state.devices.length - 1 }]);
@@ -179,7 +179,7 @@ test.each(seeds)('a revert gives every partition its old devices back (SEED=%i)'
   }
 });
 
-test('a revert leaves slots of devices that are gone where they are, and says so', () => {
+test('a revert moves nothing to a device that is gone, and restores the settings', () => {
   const { state, first, moving } = movingCluster(SEED);
   const ring = finalizeMoves(initializeMoves(moving, ID), ID);
   const without = state.devices.map((device) => (device?.id === 0 ? null : device));
@@ -226,7 +226,7 @@ test.each(seeds.slice(0, 20))(
   },
 );
 
-test('traffic: bytes add up, a disk that is too small is named, unknown sizes are the mean', () => {
+test('traffic adds up bytes, marks too small disks, and takes the mean for unknown sizes', () => {
   const moves = [
     { partition: 0, replica: 0, from: 0, to: 2 },
     { partition: 1, replica: 0, from: 1, to: 2 },
@@ -250,7 +250,7 @@ test('traffic: bytes add up, a disk that is too small is named, unknown sizes ar
   expect(planTraffic(moves, { ...none, ...nobody })).toBe(null);
 });
 
-test('traffic: nothing comes from a device that is away, nor what is there already', () => {
+test('a device that is away sends nothing, and bytes already at the target do not travel', () => {
   const moves = [
     { partition: 0, replica: 0, from: 0, to: 2 },
     { partition: 1, replica: 0, from: 1, to: 2 },
@@ -270,7 +270,7 @@ test('traffic: nothing comes from a device that is away, nor what is there alrea
   expect(traffic?.devices.map(neverFits)).toEqual([false, false, true]);
 });
 
-test('a simulation is the versions that commits would make; a refused step changes nothing', () => {
+test('a simulation applies one step after another, and a refused one makes no version', () => {
   const state = randomCluster(seededRandom(SEED));
   const empty = { ...state, devices: [] };
   const add = state.devices.flatMap((device) => {

@@ -1,4 +1,4 @@
-// Proposals carried out again and again: they come to an end, and nothing is split and merged back.
+// Proposals are carried out repeatedly: they come to an end, and none is reversed later.
 import { seededRandom } from '@ringwright/base/random';
 import type { RangesPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ const above = 512;
 const limits = { above, below: above * mergeShareMax, busy: { times: 4, least: 100 }, most: 16 };
 const rateOf = (): number => 0;
 
-/** Neighbours in order; ids are their places. */
+/** Returns ranges in order, whose ids are their positions. */
 function rangesOf(count: number): RangesPartitioner {
   const starts = Array.from(
     { length: count - 1 },
@@ -17,7 +17,7 @@ function rangesOf(count: number): RangesPartitioner {
   return { kind: 'ranges', partitions: count, starts };
 }
 
-test('sizes at random: after some rounds all lie between the limits, or alone', () => {
+test('proposals for random sizes leave no large partition and no small neighbors', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom(seed);
     let sizes = Array.from({ length: 1 + random.below(40) }, () =>
@@ -55,12 +55,12 @@ test('sizes at random: after some rounds all lie between the limits, or alone', 
   }
 });
 
-test('a partition of which nobody told the size is left alone', () => {
+test('a partition of unknown size is merged with no neighbor', () => {
   const bytesOf = (id: number) => (id === 1 ? null : 1);
   expect(proposeSplits(rangesOf(3), { bytesOf, rateOf }, limits)).toEqual([]);
 });
 
-test('while nobody has counted for long enough nothing is merged', () => {
+test('a partition of unknown request rate is merged with no neighbor', () => {
   const known = { bytesOf: () => 1, rateOf: (id: number) => (id === 2 ? null : 0) };
   const found = proposeSplits(rangesOf(5), known, limits);
   expect(found).toEqual([
@@ -69,7 +69,7 @@ test('while nobody has counted for long enough nothing is merged', () => {
   ]);
 });
 
-test('busy ones are split, come to an end, and are not merged again', () => {
+test('busy partitions are split until none is left, and their halves are not merged', () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom(seed);
     let rates = Array.from({ length: 2 + random.below(40) }, () =>

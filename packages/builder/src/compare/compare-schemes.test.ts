@@ -1,10 +1,10 @@
-// Schemes through many joins and leaves: legal lists, and what each promises of its tokens.
+// Placement schemes through random joins and leaves: legal preference lists, and fair Q/S tokens.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { schemesOf } from './compare-schemes.ts';
 import { quotaTokens } from './table-schemes.ts';
 
-/** Nodes that come, numbered in order, and go; never fewer than five. */
+/** Returns the nodes after each of ten random joins and leaves: numbered in order, at least five. */
 function memberships(seed: number): number[][] {
   const random = seededRandom(seed);
   let nodes = [0, 1, 2, 3, 4];
@@ -19,7 +19,7 @@ function memberships(seed: number): number[][] {
   return steps;
 }
 
-test.each([1, 2, 3])('seed %i: every list has different nodes that are there', (seed) => {
+test.each([1, 2, 3])('seed %i: every list names three different present nodes', (seed) => {
   const steps = memberships(seed);
   for (const { name, layouts } of schemesOf({ replicas: 3, partitions: 60, tokens: 8, seed })) {
     for (const [at, { lists, arcOf }] of layouts(steps).entries()) {
@@ -34,7 +34,7 @@ test.each([1, 2, 3])('seed %i: every list has different nodes that are there', (
 });
 
 test.each([1, 2, 3])(
-  'seed %i: Q/S tokens of each node are kept, and no more change hands',
+  'seed %i: every node has Q/S tokens, and a change moves at most a fifth of them',
   (seed) => {
     const steps = memberships(seed);
     const partitions = 100;

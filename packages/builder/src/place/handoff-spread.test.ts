@@ -1,4 +1,4 @@
-// First handoffs of built rings spread over many devices, by figures that a plain recount confirms.
+// First handoffs of built rings are spread over many devices. A plain recount confirms the figures.
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
@@ -33,7 +33,7 @@ function built(state: BuilderState): Ring {
   return nextRing(planVersion({ head: null, headId: null, state }), { ...from, state });
 }
 
-test('a built ring: many stand-ins for every device, none with much of the work', () => {
+test('every device of a built ring has many stand-ins, none with much of the work', () => {
   const figures = handoffFigures(built(stateOf(40, 5)));
   expect(figures?.partitions).toBe(4096);
   // 16 devices are in the two zones that a partition's replicas leave free, on average.
@@ -42,7 +42,7 @@ test('a built ring: many stand-ins for every device, none with much of the work'
   expect(figures?.busiest).toBeLessThan(1.4);
 });
 
-test('the figures are those of a plain recount', () => {
+test('the figures equal those of a plain recount', () => {
   const ring = built(stateOf(12, 4));
   const tiers = tierCountsOf(ring);
   const firsts = Array.from({ length: ring.partitions }, (_, partition) => {
@@ -61,6 +61,6 @@ test('the figures are those of a plain recount', () => {
   expect(figures?.busiest).toBeCloseTo(Math.max(...counts) / (ring.partitions / 12), 12);
 });
 
-test('where every device holds everything, nobody stands in', () => {
+test('a ring whose devices all hold everything has no figures', () => {
   expect(handoffFigures(built(stateOf(3, 3)))).toBe(null);
 });

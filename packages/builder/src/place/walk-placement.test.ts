@@ -1,4 +1,5 @@
-// The walk beside one that starts anew for every partition, through joins, leaves and replicas.
+// Compares placement by tokens with a separate walk for each partition, while random devices join
+// and leave and the number of replicas changes.
 import { seededRandom } from '@ringwright/base/random';
 import { equalEnd, randomEnds } from '@ringwright/ring/partitioner/hash-ends';
 import type { HashIntervalsPartitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -12,7 +13,7 @@ import { createState } from '../state/create-state.ts';
 
 const id = 'f'.repeat(64);
 
-/** The first different devices whose tokens are at or after the end, or come round again. */
+/** Returns the first different devices of a clockwise walk from this end. */
 function slowList({ devices, replicas }: BuilderState, end: number): number[] {
   const tokens = devices.flatMap((device) =>
     device?.state === 'active' && device.weight > 0
@@ -39,7 +40,7 @@ function committed(state: BuilderState, head: Ring | null): Ring {
   }
 }
 
-test.each([1, 2, 3, 4, 5, 6])('seed %i', (seed) => {
+test.each([1, 2, 3, 4, 5, 6])('each partition has the devices of its walk (seed %i)', (seed) => {
   const random = seededRandom(seed);
   const partitions = 1 + random.below(40);
   const ends = randomEnds(partitions, seed);
@@ -77,7 +78,7 @@ test.each([1, 2, 3, 4, 5, 6])('seed %i', (seed) => {
   }
 });
 
-test('what was planned is the difference between two walks, and no more', () => {
+test('a plan for a joiner contains exactly the difference between the two walks', () => {
   const partitioner = { kind: 'hash-intervals', hash: 'jenkins', partitions: 20 } as const;
   const rules = { minPartHours: 0, overload: 0, replicas: 2, placement: 'tokens' } as const;
   let state = createState({ ring: 'walk', cluster: 'test', ...rules, partitioner });
@@ -95,7 +96,7 @@ test('what was planned is the difference between two walks, and no more', () => 
     { kind: 'add', device: { ...device, weight: 1, meta: '' }, tokens: [3_650_722_201] },
   ]);
   const plan = planVersion({ head, headId: id, state: joined });
-  // The arcs up to .85 get the newcomer; each gives up the last of its list.
+  // Partitions that end above 0.5, up to 0.85, get the joiner, and lose the last of their devices.
   expect(plan.moves.map(({ partition, from }) => [partition, from])).toEqual([
     [11, 0],
     [12, 0],

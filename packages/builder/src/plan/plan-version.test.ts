@@ -1,4 +1,4 @@
-// Attack: what a plan refuses, freezes, caps and promises; same input, same plan in any process.
+// Attack: what a plan refuses, freezes and limits, and that equal input gives an equal plan.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { movesInFlightMax } from '@ringwright/base/limits';
@@ -51,14 +51,14 @@ function firstOf(state: BuilderState): Ring {
   return nextRing(planVersion(from), from);
 }
 
-test('nothing changed, nothing moves', () => {
+test('a plan without changes moves nothing', () => {
   const state = cluster(8, { zones: 4, servers: 1, disks: 3 });
   const plan = planVersion({ head: firstOf(state), headId: ID, state });
   expect(plan).toMatchObject({ version: 2, moves: [], movesLeft: 0, moveLowerBound: 0 });
   expect(plan.warnings).toEqual([]);
 });
 
-test('a device joins: proposed moves are legal, at the bound, and nobody gives to it twice', () => {
+test('the moves to a new device are legal, and as few as the lower bound', () => {
   const before = cluster(8, { zones: 3, servers: 2, disks: 1 });
   const head = firstOf(before);
   const state = applyChanges(before, additions(6, { zones: 1, servers: 1, disks: 1 }, 4));
@@ -71,7 +71,7 @@ test('a device joins: proposed moves are legal, at the bound, and nobody gives t
   expect(auditRing(initializeMoves(next, ID))).toEqual([]);
 });
 
-test('a second change while one runs takes other partitions, and both end where one would', () => {
+test('a second change during a running one moves other partitions, and both complete', () => {
   const before = cluster(8, { zones: 3, servers: 2, disks: 1 });
   const first = firstOf(before);
   const joined = applyChanges(before, additions(6, { zones: 1, servers: 1, disks: 1 }, 4));
@@ -91,7 +91,7 @@ test('a second change while one runs takes other partitions, and both end where 
   expect(auditTransition(transition)).toEqual([]);
   expect(both.moves).toHaveLength(running.moves.length + second.moves.length);
 
-  // What had to wait comes in the next wave, and then nothing is left.
+  // Moves that had to wait come in later waves, and then nothing is left.
   let head = finalizeMoves(initializeMoves(both, ID), ID);
   for (let waves = 0; ; waves += 1) {
     expect(waves).toBeLessThan(4);
@@ -103,7 +103,7 @@ test('a second change while one runs takes other partitions, and both end where 
   expect(head.table.some((row) => row.includes(0))).toBe(false);
 });
 
-test('a second change that moves in flight stand in the way of is refused, and why', () => {
+test('a second change that is in conflict with moves in flight is refused with the reason', () => {
   const before = cluster(8, { zones: 3, servers: 2, disks: 1 });
   const joined = applyChanges(before, additions(6, { zones: 1, servers: 1, disks: 1 }, 4));
   const from = { head: firstOf(before), headId: ID, state: joined };
@@ -128,7 +128,7 @@ test('a second change that moves in flight stand in the way of is refused, and w
   expect(direct.message).toContain('--direct');
 });
 
-test('fewer devices with weight than replicas: refused with both numbers', () => {
+test('fewer devices with weight than replicas are refused with both numbers', () => {
   const state = applyChanges(cluster(4, { zones: 3, servers: 1, disks: 1 }), [
     { kind: 'set-weight', id: 1, weight: 0 },
   ]);
@@ -143,7 +143,7 @@ test('fewer devices with weight than replicas: refused with both numbers', () =>
   expect(none.hint).not.toContain('--replicas');
 });
 
-test('a server with two slots of a partition is removed: both move at once, and it is said', () => {
+test('two slots of a partition on removed devices move at once, with a warning', () => {
   const before = cluster(6, { zones: 1, servers: 2, disks: 3 });
   const head = firstOf(before);
   const state = applyChanges(before, [
@@ -157,7 +157,7 @@ test('a server with two slots of a partition is removed: both move at once, and 
   for (const row of plan.target) for (const id of row) expect(id).toBeGreaterThan(1);
 });
 
-test('only removed devices move more than one slot of a partition per version', () => {
+test('drained devices move at most one slot of a partition per version', () => {
   const before = cluster(6, { zones: 1, servers: 2, disks: 4 });
   const head = firstOf(before);
   const drained = [0, 1, 2, 3].map((id): Change => ({ kind: 'set-weight', id, weight: 0 }));
@@ -168,7 +168,7 @@ test('only removed devices move more than one slot of a partition per version', 
   expect(plan.warnings.map(({ code }) => code)).toContain('MOVES_LEFT');
 });
 
-test('frozen partitions stay, but for removed devices', () => {
+test('frozen partitions stay in place, except for slots of removed devices', () => {
   const before = cluster(8, { zones: 3, servers: 2, disks: 2 }, { minPartHours: 24 });
   const head = firstOf(before);
   const times = { versionHours: new Map([[1, 1_000]]), nowHours: 1_023 };
@@ -189,7 +189,7 @@ test('frozen partitions stay, but for removed devices', () => {
   expect(auditRing(next)).toEqual([]);
 });
 
-test('what weights forbid is said with the overload that would mend it', () => {
+test('the warning about unreachable dispersion names the overload that permits it', () => {
   const before = cluster(8, { zones: 3, servers: 1, disks: 1 }, { replicas: 3 });
   const grown = applyChanges(before, [
     ...additions(3, { zones: 1, servers: 2, disks: 1 }, 4),
@@ -206,7 +206,7 @@ test('what weights forbid is said with the overload that would mend it', () => {
   expect(planVersion({ head: null, headId: null, state: mended }).warnings).toEqual([]);
 });
 
-test('the cap keeps urgent moves and takes the others from all over', () => {
+test('the limit of moves keeps urgent ones and takes the others evenly from the ring', () => {
   const moves = Array.from({ length: 100 }, (_, partition) => {
     return { partition, replica: 0, from: partition % 2, to: 5 };
   });
@@ -217,7 +217,7 @@ test('the cap keeps urgent moves and takes the others from all over', () => {
   expect(movesInFlightMax).toBeGreaterThan(0);
 });
 
-test('more splits than a version may have in flight: only where no server has the ring', () => {
+test('a split with too many moves for one version needs --direct', () => {
   const before = cluster(15, { zones: 3, servers: 1, disks: 1 });
   const head = firstOf(before);
   const state = applyChanges(before, [{ kind: 'set', settings: { partitionPower: 16 } }]);
@@ -240,7 +240,7 @@ for (const row of plan.target) hash.update(new Uint8Array(row.buffer));
 console.log(plan.digest + hash.digest('hex'));
 `;
 
-test('the same input gives the same bytes twice, and in another process', async () => {
+test('equal input gives equal bytes, also in another process', async () => {
   const { serializeState } = await import('../state/state-json.ts');
   const state = cluster(10, { zones: 4, servers: 2, disks: 3 }, { replicas: 2.5 });
   const digestOf = (): string => {
@@ -260,7 +260,7 @@ test('the same input gives the same bytes twice, and in another process', async 
   expect(there.trim()).toBe(here);
 });
 
-/** A zone whose large device takes all that the zone may have: the small one has no share. */
+/** Creates a cluster with a zone whose large device takes its whole share. The small one gets none. */
 function shadowed(pinned: readonly number[]): BuilderState {
   const state = cluster(5, { zones: 3, servers: 2, disks: 1 }, { overload: 0.2 });
   const place = { region: 1, zone: 4, port: 6200, device: 'd0', meta: '' };
@@ -289,7 +289,7 @@ test('a pin on a device that has no share is kept', () => {
   }
 });
 
-test('where a pin leaves nobody else, a device that has no share is taken', () => {
+test('a partition whose pin leaves no other device is placed on one that has no share', () => {
   const free = shadowed([]);
   const head = firstOf(free);
   const pin = { partition: 3, on: [], off: [0, 1, 2, 3, 4] };

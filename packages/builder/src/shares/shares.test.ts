@@ -1,4 +1,4 @@
-// Attack: shares against definitions: sums, caps, fairness, and what overload may and may not do.
+// Attack: checks shares of random trees against their definitions: sums, caps, overload, quotas.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { computeQuotas } from '../place/quotas.ts';
@@ -29,7 +29,7 @@ function randomTree(random: Random, least: number): TierTree {
   return buildTree(devices);
 }
 
-test('power 20 on 1,000 equal devices: 1,048.576 partitions each, times three replicas', () => {
+test('each of 1,000 equal devices gets 1,048.576 slots per replica at power 20', () => {
   const tree = buildTree(
     Array.from({ length: 1_000 }, (_, id) => {
       const place = { region: 1, zone: id % 10, ip: `10.0.${id % 100}.1`, port: 6200 };
@@ -41,7 +41,7 @@ test('power 20 on 1,000 equal devices: 1,048.576 partitions each, times three re
   expect(targets.exact[tree.firstLeaf]! / 3).toBeCloseTo(1_048.576, 9);
 });
 
-test(`${SEEDS} random trees: shares add up, keep within overload, and quotas within one`, () => {
+test(`shares of ${SEEDS} random trees add up within the overload, and quotas round them`, () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const label = `seed ${seed}`;
     const random = seededRandom(seed);
@@ -59,12 +59,12 @@ test(`${SEEDS} random trees: shares add up, keep within overload, and quotas wit
       (excess, tier) => excess - excessByTier(tree, wanted, caps)[tier]!,
     );
     const first = gained.find((gain) => Math.abs(gain) > 1e-9) ?? 0;
-    expect(first, `${label}: the first tier that differs is better off`).toBeGreaterThanOrEqual(0);
+    expect(first, `${label}: the first tier to change has less excess`).toBeGreaterThanOrEqual(0);
     checkQuotas(tree, wanted, { base, caps, label });
   }
 });
 
-/** Regions, zones, servers: what goes beyond the caps. Regions count first. */
+/** Returns the sum of values above the caps, by tier: regions, zones, servers. */
 function excessByTier(tree: TierTree, values: Float64Array, caps: Int32Array): number[] {
   const excess = [0, 0, 0];
   for (let v = 1; v < tree.firstLeaf; v += 1) {
@@ -92,7 +92,7 @@ function checkQuotas(
   });
 }
 
-test(`${SEEDS} random trees: the required overload suffices, and 1 % less does not`, () => {
+test(`the required overload of ${SEEDS} random trees suffices, and 1 % less does not`, () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom(seed);
     const tree = randomTree(random, 4);

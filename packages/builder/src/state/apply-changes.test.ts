@@ -1,4 +1,4 @@
-// Attack: every refusal, with nothing changed; and order of changes.
+// Attack: a refused change leaves the state as it was, and changes apply in order.
 import { deviceWeightMax, deviceWeightMin } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
 import { refusal } from '../../../../test/support/refusal.ts';
@@ -86,7 +86,7 @@ const refused: readonly (readonly [string, Change, string, string])[] = [
 
 const copies = { ip: '10.1.0.1', port: 6300 };
 
-test('every server needs its own replication address; null takes it away', () => {
+test('the replication address of another server is refused, and null removes one', () => {
   const set = (id: number, replication: typeof copies | null): Change => {
     return { kind: 'set-device', id, fields: { replication } };
   };
@@ -105,7 +105,7 @@ test('every server needs its own replication address; null takes it away', () =>
   expect(gone.devices[3]?.replication).toEqual(copies);
 });
 
-test('an address that was kept for Swift gives way to one that is set, or to none', () => {
+test('setting or removing a replication address drops the one kept from Swift', () => {
   const extra = { replication_ip: '10.1.0.1', replication_port: 6300, rack: 7 };
   const state = applyChanges(threeDevices(), [add(3, { device: 'd3', extra })]);
   for (const replication of [null, copies]) {
@@ -128,13 +128,13 @@ test.each(refused.map(([what, ...rest]) => ({ what, rest })))(
   },
 );
 
-test('an unknown device is answered with the ids there are', () => {
+test('the error about an unknown device lists the existing ids', () => {
   const error = refusal(() => applyChanges(threeDevices(), [{ kind: 'remove', id: 9 }]));
   expect(error.hint).toContain('d0, d1, d2');
   expect(error.details).toEqual({ id: 9, devices: [0, 1, 2] });
 });
 
-test('a removed device keeps id and address until it is a hole, and ids go on', () => {
+test('a removed device keeps its address until it is dropped, and its id is not reused', () => {
   const removed = applyChanges(threeDevices(), [{ kind: 'remove', id: 1 }]);
   expect(refusal(() => applyChanges(removed, [{ kind: 'remove', id: 1 }])).code).toBe(
     'DEVICE_UNKNOWN',
@@ -147,7 +147,7 @@ test('a removed device keeps id and address until it is a hole, and ids go on', 
   expect(applyChanges(hole, [add(3, { device: 'd1' })]).devices).toHaveLength(4);
 });
 
-test('changes apply in order: a device added and weighed in one go', () => {
+test('changes apply in order, also to a device that the same list adds', () => {
   const state = applyChanges(threeDevices(), [
     add(3),
     { kind: 'set-weight', id: 3, weight: 7 },
@@ -175,14 +175,14 @@ test.each<[object, string]>([
   expect(refusal(() => createState({ ...settings, ...fields })).code).toBe(code);
 });
 
-test('no two devices have the same key; one that takes over a removed one may', () => {
+test('two devices may not have the same key, unless one replaces the other or is removed', () => {
   const spki = (letter: string): string => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`;
   const setKey = (id: number, key: string): Change => ({ kind: 'set-device', id, fields: { key } });
   const keyed = applyChanges(threeDevices(), [setKey(0, spki('A')), setKey(1, spki('B'))]);
   const twin = refusal(() => applyChanges(keyed, [setKey(0, spki('B'))]));
   expect(twin).toMatchObject({ code: 'DEVICE_DUPLICATE', details: { twin: 1 } });
   expect(twin.message).toMatch(/this is the disk of d1$/);
-  // As --ask-key of all finds two disks that were swapped.
+  // This is what --ask-key finds for two disks that were swapped.
   const swap = [setKey(0, spki('B')), setKey(1, spki('A'))];
   expect(refusal(() => applyChanges(keyed, swap)).code).toBe('DEVICE_DUPLICATE');
   const joined = add(3, { key: spki('B') });
@@ -195,7 +195,7 @@ test('no two devices have the same key; one that takes over a removed one may', 
   expect(applyChanges(keyed, [setKey(1, spki('B'))]).devices[1]?.key).toBe(spki('B'));
 });
 
-test('the key of a device is added, replaced, and taken away by an empty one', () => {
+test('the key of a device can be added, replaced, and removed by an empty one', () => {
   const spki = (letter: string): string => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`;
   const setKey = (key: string): Change => ({ kind: 'set-device', id: 3, fields: { key } });
   const added = applyChanges(threeDevices(), [add(3, { key: spki('B') })]);

@@ -1,4 +1,4 @@
-// Rings in JSON from elsewhere: the documented form, and every way to get it wrong.
+// Import of rings in JSON: the documented form is read, and every mistake in it is refused.
 import { CodedError } from '@ringwright/base/coded-error';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { expect, test } from 'vitest';
@@ -22,7 +22,7 @@ const document = {
 const names = { ring: 'cities', cluster: undefined };
 const read = (changes: object) => importJson(JSON.stringify({ ...document, ...changes }), names);
 
-test('the least document: partitioner, devices, table', () => {
+test('a minimal document with partitioner, devices and table is read', () => {
   const { ring, state } = read({});
   expect(ring).toMatchObject({ keyspace: 'cities', cluster: 'default', version: 1, partitions: 3 });
   expect(ring?.table.map((row) => [...row])).toEqual(document.table);
@@ -32,7 +32,7 @@ test('the least document: partitioner, devices, table', () => {
   expect(state).toMatchObject({ minPartHours: 0, overload: 0, replicas: 5 / 3 });
 });
 
-test('settings, extra fields, and no table yet', () => {
+test('a document with settings and extra fields but no table is read', () => {
   const extra = { rack: 7 };
   const list = [{ ...devices[0], region: 2, meta: 'x', extra }];
   const settings = { replicas: 1, minPartHours: 24, overload: 0.1, cluster: 'west' };
@@ -60,13 +60,13 @@ test.each<[string, object]>([
   ['table', { table: Array.from({ length: 33 }, () => [0, 1, 3]) }],
   ['replicas is missing', { table: undefined }],
   ['moves', { moves: [{ partition: 0 }] }],
-])('refused: %s', (place, changes) => {
+])('a mistake is refused, and the message names it: %s', (place, changes) => {
   const work = () => read(changes);
   expect(work).toThrow(CodedError);
   expect(work).toThrow(place);
   expect(work).toThrow(/^ring in JSON/);
 });
 
-test('text that is not JSON', () => {
+test('text that is not JSON is refused', () => {
   expect(() => importJson('{', names)).toThrow(/not JSON/);
 });

@@ -1,4 +1,4 @@
-// What settings may be is what a ring file may hold: nothing is committed that nobody can read.
+// A ring file can hold every accepted setting, so that no commit makes a file that cannot be read.
 import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
 import { firstRing } from '@ringwright/ring/first-ring';
 import { saltBytesMax } from '@ringwright/ring/partitioner/partitioner';
@@ -21,6 +21,6 @@ test('the longest hash prefix and suffix are read back from the file', () => {
   expect(decodeRing(encodeRing(ring).bytes).ring).toEqual(ring);
 });
 
-test('one byte more is refused before there is a ring', () => {
+test('a hash prefix and suffix one byte longer are refused before a ring is made', () => {
   expect(() => checkPartitioner(salted(saltBytesMax + 1))).toThrow('not at most 512 hex digits');
 });

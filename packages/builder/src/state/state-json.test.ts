@@ -1,4 +1,4 @@
-// Attack: any state survives the round trip; one spelling; damaged bytes are refused.
+// Attack: any state survives the round trip, its bytes are unique, and damaged bytes are refused.
 import { CodedError } from '@ringwright/base/coded-error';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -42,7 +42,7 @@ const state: fc.Arbitrary<BuilderState> = fc
     devices: fields.devices.map((one, id) => (one === null ? null : { id, ...one })),
   }));
 
-test('parse gives back what serialize was given, and the bytes are the same again', () => {
+test('any state survives the round trip, and gives the same bytes again', () => {
   fc.assert(
     fc.property(state, (one) => {
       const bytes = serializeState(one);
