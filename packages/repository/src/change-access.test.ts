@@ -1,4 +1,4 @@
-// Attack: somebody writes access.json who has no key, or one of the two that are needed.
+// Attack: someone without a key, or with one of two required keys, edits access.json.
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function grant(rings: string, id: string, key = ada) {
   });
 }
 
-/** As whoever may write the folder does it: another token, and the signatures as they were. */
+/** Adds a token and keeps the signatures, as anyone who can write the folder may do. */
 async function plant(rings: string): Promise<void> {
   const path = join(rings, 'access.json');
   const file = parseAccessFile(await readFile(path));
@@ -48,7 +48,7 @@ async function tokensOf(rings: string): Promise<string[]> {
   return (await requireAccess(rings)).document.tokens.map(({ id }) => id);
 }
 
-test('a token that nobody with a key granted is never signed', async () => {
+test('a token that was added without a key is never signed', async () => {
   const rings = await folder(1);
   await grant(rings, 'shop');
   await plant(rings);
@@ -58,10 +58,10 @@ test('a token that nobody with a key granted is never signed', async () => {
   expect((await requireAccess(rings)).signers).toEqual([]);
 });
 
-test('where two sign, nobody builds on what the other one alone has signed', async () => {
+test('if two must sign, no one extends a document that only the other has signed', async () => {
   const rings = await folder(2);
   await grant(rings, 'shop', ada);
-  // Ada goes on with her own; Bob has to look first.
+  // Ada may extend the document that she signed. Bob must sign it first.
   await grant(rings, 'stock', ada);
   await expect(grant(rings, 'blog', bob)).rejects.toEqual(refused);
   await signAccess(rings, author, bob);
@@ -69,7 +69,7 @@ test('where two sign, nobody builds on what the other one alone has signed', asy
   expect(await tokensOf(rings)).toEqual(['blog', 'shop', 'stock']);
 });
 
-test('after a rotation the document of a revoked key is signed again, then built on', async () => {
+test('a document of a revoked key must be signed again before it is extended', async () => {
   const rings = await folder(1);
   await grant(rings, 'shop', ada);
   const change = () => testRoot({ ring: people.ring.slice(1) });

@@ -1,3 +1,4 @@
+// Commits of versions: concurrent ones, outdated ones, and a process killed after each step.
 import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ import { openRing } from './open-ring.ts';
 import { stage } from './stage-changes.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 
-test('a commit becomes the head, uses up what is staged, and is found sound', async () => {
+test('a commit becomes the head, consumes staged changes, and passes verification', async () => {
   const rings = await scratchRings();
   await stageDevices(rings);
   const head = await commitVersion(rings, await nextVersion(rings));
@@ -35,7 +36,7 @@ test('a commit becomes the head, uses up what is staged, and is found sound', as
   expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
 });
 
-test('an advance leaves what is staged', async () => {
+test('an advance keeps the staged changes', async () => {
   const rings = await scratchRings();
   await stageDevices(rings);
   await commitVersion(rings, await nextVersion(rings));
@@ -49,7 +50,7 @@ test('an advance leaves what is staged', async () => {
   expect([opened.head?.version, opened.staged.length]).toEqual([2, 1]);
 });
 
-test('a version based on another head is refused with both, and nothing changes', async () => {
+test('a version based on another head is refused with both heads; nothing changes', async () => {
   const rings = await scratchRings();
   await stageDevices(rings);
   const first = await nextVersion(rings);
@@ -57,14 +58,14 @@ test('a version based on another head is refused with both, and nothing changes'
   const before = await filesOf(rings);
   await expect(commitVersion(rings, first)).rejects.toMatchObject({
     code: 'HEAD_MOVED',
-    // A composite ring has no plan, and a move that is cancelled needs none.
+    // The hint is not `plan`: a composite ring has no plan, and a cancelled move needs none.
     hint: expect.stringMatching(/^ring-builder status cities /),
     details: { expected: null, found: head },
   });
   expect(await filesOf(rings)).toEqual(before);
 });
 
-test('changes staged after the plan was made are not lost by its commit', async () => {
+test('a commit is refused if changes were staged after its plan was made', async () => {
   const rings = await scratchRings();
   await stageDevices(rings);
   const planned = await nextVersion(rings);
@@ -76,7 +77,7 @@ test('changes staged after the plan was made are not lost by its commit', async 
   expect((await openRing(rings, 'cities')).head).toBe(null);
 });
 
-test('of many committers in one process exactly one wins', async () => {
+test('exactly one of many concurrent commits in one process succeeds', async () => {
   const rings = await scratchRings();
   await stageDevices(rings);
   const version = await nextVersion(rings);
@@ -88,7 +89,7 @@ test('of many committers in one process exactly one wins', async () => {
   expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
 });
 
-// A real process that kills itself right after the step, so that its lock stays behind too.
+// A real process kills itself right after the step, so that its lock remains too.
 const crashes = [
   { step: 'written', head: 1, staged: 1 },
   { step: 'logged', head: 2, staged: 0 },
@@ -96,7 +97,7 @@ const crashes = [
 ] as const;
 
 for (const { step, head, staged } of crashes) {
-  test(`killed after '${step}' the head is ${head}; the next writer tidies up`, async () => {
+  test(`after a kill at '${step}' the head is ${head}, and the next writer cleans up`, async () => {
     const rings = await scratchRings();
     await stageDevices(rings);
     await commitVersion(rings, await nextVersion(rings));

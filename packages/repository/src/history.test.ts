@@ -1,4 +1,4 @@
-// Attack: restore, prune, archive and rebase, each against a plain copy of what was there before.
+// Attack: compares restore, prune, archive and rebase with plain copies of the files before.
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ const given = {
   command,
 };
 
-test('a restored ring has the builder and the version bit for bit, and goes on', async () => {
+test('a restored ring has the same state and version bit for bit, and takes commits', async () => {
   const rings = await ringsWith(3);
   const before = await openRing(rings, ring);
   const { bytes, id } = await readVersion(rings, ring, 'head');
@@ -73,7 +73,7 @@ test('a restored ring has the builder and the version bit for bit, and goes on',
   await expect(readVersion(anew, ring, 2)).rejects.toMatchObject({ code: 'RING_VERSION_UNKNOWN' });
 });
 
-test('what is replaced stays whole, readable, and can take its place again', async () => {
+test('a replaced ring is kept unchanged and readable, and can be copied back', async () => {
   const [rings, other] = [await ringsWith(3), await ringsWith(2)];
   await stageDevices(rings, 1);
   const before = [...(await filesOf(join(rings, ring))).values()];
@@ -85,7 +85,7 @@ test('what is replaced stays whole, readable, and can take its place again', asy
   expect((await openRing(kept ?? '', ring)).staged).toHaveLength(1);
   expect(await findingsOf(kept ?? '')).toEqual([]);
 
-  // A whole history comes with its log; what is staged there stays there.
+  // A whole history is copied with its log, but without its staged changes.
   const time = '2026-11-21T03:00:01.000Z';
   const request = { from: kept ?? '', trust: null, author: { ...author, time }, replace: true };
   const place = { rings, ring };
@@ -99,7 +99,7 @@ test('what is replaced stays whole, readable, and can take its place again', asy
   expect(await readdir(rings)).toEqual(['.replaced', ring]);
 });
 
-test('a ring that cannot be read is replaced too; one that is being changed is not', async () => {
+test('a ring that cannot be read is replaced, but not one that is locked', async () => {
   const rings = await ringsWith(1);
   const { bytes } = await readVersion(rings, ring, 'head');
   await writeFile(join(rings, ring, 'log.jsonl'), 'x');
@@ -114,7 +114,7 @@ test('a ring that cannot be read is replaced too; one that is being changed is n
   expect(await findingsOf(rings)).toEqual([]);
 });
 
-test('a damaged file restores nothing', async () => {
+test('a restore from a damaged file is refused and creates nothing', async () => {
   const rings = await ringsWith(1);
   const { bytes } = await readVersion(rings, ring, 'head');
   const anew = await mkdtemp(join(tmpdir(), 'ringwright-restore-'));
@@ -125,7 +125,7 @@ test('a damaged file restores nothing', async () => {
   expect(await readdir(anew)).toEqual([]);
 });
 
-test('pruned versions are archived, the chain holds, an unnoted hole is found', async () => {
+test('prune archives versions and keeps the log sound; another lost file is found', async () => {
   const rings = await ringsWith(5);
   const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
   const kept = await copyOf(rings);
@@ -150,7 +150,7 @@ test('pruned versions are archived, the chain holds, an unnoted hole is found', 
   expect(await findingsOf(rings)).toMatchObject([{ code: 'RING_FILE_INVALID' }]);
 });
 
-test('another file of a version in the archive stops a prune', async () => {
+test('a prune is refused if the archive has a different file of the same version', async () => {
   const rings = await ringsWith(3);
   const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
   const other = await ringsWith(2);
@@ -167,7 +167,7 @@ const setWeight = (id: number, weight: number) => ({
   changesOf: () => [{ kind: 'set-weight' as const, id, weight }],
 });
 
-test('the same words for other devices are no commit that was stopped half-way', async () => {
+test('staged changes with equal commands but other devices do not count as committed', async () => {
   const first = await ringsWith(1);
   const second = await copyOf(first);
   const fromFile = (rings: string, ip: string) =>
@@ -184,7 +184,7 @@ test('the same words for other devices are no commit that was stopped half-way',
   await expect(openRing(second, ring)).rejects.toMatchObject({ code: 'STAGED_ON_OLD_HEAD' });
 });
 
-test('two operators stage on one head: the second is refused, and rebase stages anew', async () => {
+test('changes staged on an old head are refused, and rebase stages them again', async () => {
   const first = await ringsWith(1);
   const second = await copyOf(first);
   await stageDevices(first, 1);
@@ -194,7 +194,7 @@ test('two operators stage on one head: the second is refused, and rebase stages 
     changesOf: () => [{ kind: 'add', device: { ...device(4), ip: '10.0.9.9' } }],
   });
   await stage({ rings: second, ring }, author, setWeight(4, 7));
-  // What git leaves when both sides' files meet and the second keeps their own builder.json.
+  // The result of a merge in git in which the second operator keeps their own builder.json.
   await cp(join(first, ring, 'log.jsonl'), join(second, ring, 'log.jsonl'));
   await cp(join(first, ring, 'versions'), join(second, ring, 'versions'), { recursive: true });
   await expect(openRing(second, ring)).rejects.toMatchObject({ code: 'STAGED_ON_OLD_HEAD' });
@@ -212,7 +212,7 @@ test('two operators stage on one head: the second is refused, and rebase stages 
   expect(await findingsOf(second)).toEqual([]);
 });
 
-test('rebase onto another folder says which command does not fit', async () => {
+test('a rebase onto another folder names the command that is in conflict', async () => {
   const first = await ringsWith(1);
   const second = await copyOf(first);
   for (const change of [setWeight(1, 50), { ...setWeight(2, 1), command: 'kept' }]) {

@@ -1,4 +1,4 @@
-// The guard sees the whole of a change, however it is cut into waves.
+// The change guard judges all waves of a change together.
 
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import type { Plan } from '@ringwright/builder/plan/plan';
@@ -23,7 +23,7 @@ interface Judged {
   readonly guard: ChangeGuard | null;
 }
 
-/** Twelve devices that share 256 partitions, of which each moved `hoursAgo` that many hours ago. */
+/** Judges new weights of 12 devices with 256 partitions, which last moved `hoursAgo` hours ago. */
 function judged(
   minPartHours: number,
   hoursAgo: (partition: number) => number,
@@ -52,7 +52,7 @@ function judged(
 
 const shuffled = [0.2, 3, 0.3, 4, 0.1, 5];
 
-test('a third is held up, also when everything rests and its first wave is empty', () => {
+test('a change of a third is stopped, even if all of it rests and the first wave is empty', () => {
   const atOnce = judged(0, () => 50, shuffled);
   expect(atOnce.plan.moves.length).toBeGreaterThan(100);
   expect(atOnce.guard?.large).toMatch(/^\d+ of 768 slots move/);
@@ -63,15 +63,15 @@ test('a third is held up, also when everything rests and its first wave is empty
   expect(resting.guard?.size).toMatchObject({ moved: resting.plan.movesLeft, underQuorum: 0 });
 });
 
-test('a small change that rests in part passes as it does without hours', () => {
+test('a small change passes, also if some of its partitions must rest', () => {
   for (const hours of [0, 24]) {
     const { plan, guard } = judged(hours, (partition) => 1 + 40 * (partition % 2), [0.9]);
     expect([plan.moves.length + plan.movesLeft > 0, guard]).toEqual([true, null]);
   }
 });
 
-test('slots of a partition that move one after the other are never few at once', () => {
-  // Two devices of a zone leave one by one: some partitions change two of their slots.
+test('slots of a partition that move in different waves do not count as below a quorum', () => {
+  // Two devices are drained: some partitions move two slots, one wave after the other.
   const { plan, guard } = judged(0, () => 50, [0, 1, 1, 1, 0]);
   const waves = plan.later.flat().map(({ partition }) => partition);
   expect(plan.moves.some(({ partition }) => waves.includes(partition))).toBe(true);

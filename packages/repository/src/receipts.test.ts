@@ -1,4 +1,4 @@
-// A version that finalizes moves needs the receipt of each, keeps them, and verify misses none.
+// A version that finalizes moves needs their receipts and keeps them, and verify checks them all.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 
 describe('a version that finalizes moves', () => {
-  test('with the receipt of each: they are kept, named in the log, and add up', async () => {
+  test('is committed with all receipts, keeps them, and passes verification', async () => {
     await advance(rings, finalizeMoves, receiptsOf);
     const { findings, receipts } = await verifyRepository(rings, 'cities', null);
     expect(findings).toEqual([]);
@@ -58,7 +58,7 @@ describe('a version that finalizes moves', () => {
       },
     ],
     ['one of another cluster', (ring, id) => receiptsOf({ ...ring, cluster: 'other' }, id)],
-  ])('with %s is refused, and the head stays', async (_, receipts) => {
+  ])('is refused and the head stays, if its receipts are: %s', async (_, receipts) => {
     const refused = await advance(rings, finalizeMoves, receipts).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(CodedError);
     expect(refused).toMatchObject({ code: 'RECEIPTS_MISSING' });
@@ -66,7 +66,7 @@ describe('a version that finalizes moves', () => {
     expect(await codesOf()).toEqual([]);
   });
 
-  test('some of the moves: the others stay in flight, and need theirs later', async () => {
+  test('may finalize some of the moves, and a later version the others', async () => {
     await advance(
       rings,
       (ring, id) => finalizeMoves(ring, id, new Set([ring.moves[0]!.assignment])),
@@ -76,7 +76,7 @@ describe('a version that finalizes moves', () => {
     expect((await verifyRepository(rings, 'cities', null)).receipts).toMatchObject({ moves: 2 });
   });
 
-  test('with one that was forced: the log says so, until somebody takes it on', async () => {
+  test('records a forced move in the log until an operator accepts its partition', async () => {
     await advance(rings, finalizeMoves, (ring, id) =>
       ring.moves.map((move) =>
         receiptOf({ ring, id }, move, move.partition === 2 ? 'burnt' : null),
@@ -121,7 +121,7 @@ describe('prune', () => {
 });
 
 describe('verify', () => {
-  test(`any edited byte of the receipts is found (SEED=${seed})`, async () => {
+  test(`finds any edited byte of the receipts (SEED=${seed})`, async () => {
     await advance(rings, finalizeMoves, receiptsOf);
     const sound = await readFile(receiptsFile);
     const random = seededRandom(seed);
@@ -130,11 +130,11 @@ describe('verify', () => {
       const at = random.below(edited.length);
       edited[at] = edited[at]! ^ (1 + random.below(255));
       await writeFile(receiptsFile, edited);
-      expect(await codesOf(), `byte ${at} as ${edited[at]}`).toEqual(['RECEIPTS_WRONG']);
+      expect(await codesOf(), `byte ${at} set to ${edited[at]}`).toEqual(['RECEIPTS_WRONG']);
     }
   });
 
-  test('receipts that are gone, and files of no version, are found', async () => {
+  test('finds a missing receipts file, and one that belongs to no version', async () => {
     await advance(rings, finalizeMoves, receiptsOf);
     await writeFile(join(rings, 'cities/receipts/0000002.jsonl'), '');
     expect(await codesOf()).toEqual(['FILE_STRAY']);

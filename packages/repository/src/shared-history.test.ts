@@ -1,5 +1,5 @@
-// One history for several working copies: races, kills, ring stores that are away or behind. The
-// same on both kinds of head store.
+// Working copies that share one history: races, kills, and ring stores that are missing or behind.
+// Runs on both kinds of head store.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rename } from 'node:fs/promises';
@@ -53,7 +53,7 @@ async function withFirst(url: string): Promise<SharedRepository> {
   return shared;
 }
 
-/** Servers may follow a shared head, so its slots do not move at once without a reason. */
+/** Returns the next version with an override: its slots move at once, and servers may follow it. */
 async function next(rings: string): Promise<VersionToCommit> {
   return { ...(await nextVersion(rings)), override: 'a test' };
 }
@@ -72,14 +72,14 @@ async function requireSound({ url, stores }: SharedRepository, copies: readonly 
 
 for (const [kind, here, urlOf] of kinds) {
   describe.skipIf(!here)(`a history whose head is in ${kind}`, () => {
-    test('receipts of moves reach every copy, and a new one', async () => {
+    test('receipts of moves reach every working copy, also a new one', async () => {
       const shared = await withFirst(await urlOf());
       const other = await shared.copy();
       await beginMoves(shared.rings);
       await advance(shared.rings, finalizeMoves, receiptsOf);
       const place = { rings: other, ring: 'cities' };
       await catchUp(place, author);
-      // The next transaction is made by a copy that got them from the store.
+      // The copy that got the receipts from the store makes the next transaction.
       const { head } = await openRing(other, 'cities');
       await appendPush(place, head!, { ...author, message: '', details: {} });
       const copies = [shared.rings, other, await shared.copy()];
@@ -90,7 +90,7 @@ for (const [kind, here, urlOf] of kinds) {
       }
     });
 
-    test('a second copy has the same, commits, and the first catches up', async () => {
+    test('a second copy has the same head and commits, and the first catches up', async () => {
       const shared = await withFirst(await urlOf());
       const other = await shared.copy();
       expect((await openRing(other, 'cities')).head).toEqual(
@@ -109,7 +109,7 @@ for (const [kind, here, urlOf] of kinds) {
       expect(new Set(entries.map(({ details }) => details['transaction'])).size).toBe(3);
     });
 
-    test('of twenty committers exactly one wins each version', async () => {
+    test('exactly one of twenty concurrent committers wins each version', async () => {
       const shared = await withFirst(await urlOf());
       const copies = await Promise.all(Array.from({ length: 20 }, () => shared.copy()));
       for (let version = 2; version <= 4; version += 1) {
@@ -140,7 +140,7 @@ for (const [kind, here, urlOf] of kinds) {
       await requireSound(shared, [shared.rings, ...copies.slice(0, 3)]);
     }, 30_000);
 
-    test('a store that is away is passed over; one that is behind serves nothing', async () => {
+    test('a missing ring store is skipped, and one that is behind serves no copy', async () => {
       const shared = await withFirst(await urlOf());
       const [a = '', b = '', c = ''] = shared.stores;
       const away = async (store: string): Promise<void> => rename(store, `${store}-away`);
@@ -152,7 +152,7 @@ for (const [kind, here, urlOf] of kinds) {
       await expect(commitVersion(shared.rings, await next(shared.rings))).rejects.toMatchObject({
         code: 'RING_STORES_TOO_FEW',
         message: `1 of 3 ring stores stored it: ${a} does not exist; ${b} does not exist`,
-        // Empty folders in their place would hide that the disks are away.
+        // Creating the folders would hide that the disks are not mounted.
         hint: expect.stringMatching(
           /: check that the disks of .* and .* are mounted; nothing has changed$/,
         ),
@@ -160,7 +160,7 @@ for (const [kind, here, urlOf] of kinds) {
       expect(await filesOf(c)).toEqual(before);
       await back(a);
       await away(c);
-      // Only the one that missed version 2 is there: better no answer than an old one.
+      // Only the store that missed version 2 is there. No answer is better than an old one.
       await expect(shared.copy()).rejects.toMatchObject({ code: 'RING_STORES_TOO_FEW' });
       await back(b);
       await commitVersion(shared.rings, await next(shared.rings));
@@ -171,7 +171,7 @@ for (const [kind, here, urlOf] of kinds) {
       await requireSound(shared, [shared.rings, await shared.copy()]);
     });
 
-    test('the list of stores changes by the same swap; one that joins has everything', async () => {
+    test('ring stores change by compare-and-swap, and a new one gets all files', async () => {
       const shared = await withFirst(await urlOf());
       const other = await shared.copy();
       const place = { rings: other, ring: 'cities' };
@@ -198,7 +198,7 @@ for (const [kind, here, urlOf] of kinds) {
       { step: 'recorded', head: 2, staged: 0 },
     ] as const;
     test.each(crashes)(
-      'killed after $step: the head is $head for all',
+      'after a kill at $step the head is $head in every copy',
       async ({ step, head, staged }) => {
         const shared = await withFirst(await urlOf());
         const other = await shared.copy();
@@ -218,7 +218,7 @@ for (const [kind, here, urlOf] of kinds) {
   });
 }
 
-/** A real process that kills itself right after the step. */
+/** Commits in a process that kills itself right after the step. */
 async function killAfter(rings: string, step: string): Promise<void> {
   const url = (path: string): string => pathToFileURL(join(import.meta.dirname, path)).href;
   const program = `

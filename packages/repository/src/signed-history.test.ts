@@ -1,4 +1,4 @@
-// A signed folder: what is signed, what is refused, and every edited byte found.
+// A signed rings folder: what is signed, what is refused, and that every edited byte is found.
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const codesOf = async (rings: string, pin: string | null = null): Promise<string
   return findings.map(({ code }) => code);
 };
 
-/** Root 1 of three root keys (two needed), ring keys of ada, bob and eve. */
+/** Creates root 1 with three root keys (two required) and ring keys of ada, bob and eve. */
 async function signedFolder(): Promise<string> {
   const rings = await scratchRings();
   const root = testRoot({ cluster: 'default' });
@@ -46,7 +46,7 @@ async function signedFolder(): Promise<string> {
   return rings;
 }
 
-/** The next version with every slot on another device than before. */
+/** Returns the next version with every slot on another device. */
 async function largeVersion(folder: string): Promise<VersionToCommit> {
   const next = await nextVersion(folder);
   const table = next.ring.table.map((row) => row.map((id) => (id + 2) % 4));
@@ -77,10 +77,10 @@ test('a version is signed, names its root and the log line before it, and is sou
 });
 
 const seed = Number(process.env['SEED'] ?? 20261121);
-/** All bytes are edited with FLIPS=all, which takes some minutes. */
+/** FLIPS=all edits every byte, which takes some minutes. */
 const flips = process.env['FLIPS'] === 'all' ? Number.POSITIVE_INFINITY : 100;
 
-test(`any edited byte is found (SEED=${seed})`, { timeout: 3_600_000 }, async () => {
+test(`verify finds any edited byte (SEED=${seed})`, { timeout: 3_600_000 }, async () => {
   const random = seededRandom(seed);
   for (const path of (await filesOf(rings)).keys()) {
     const whole = await readFile(path);
@@ -102,7 +102,7 @@ const stripped = [
   ['the second signature is taken away', 1, ['SIGNATURE_LOST']],
 ] as const;
 
-test.for(stripped)('%s: found', async ([, kept, codes]) => {
+test.for(stripped)('verify finds that %s', async ([, kept, codes]) => {
   const path = join(rings, 'cities', 'versions', '0000002.ring');
   const whole = await readFile(path);
   await writeFile(path, withSignatures(whole, decodeRing(whole).signatures.slice(0, kept)));
@@ -110,7 +110,7 @@ test.for(stripped)('%s: found', async ([, kept, codes]) => {
   await writeFile(path, whole);
 });
 
-test('a signed folder takes no unsigned version, and none of another key', async () => {
+test('a signed folder refuses unsigned versions, other keys and an expired root', async () => {
   const folder = await signedFolder();
   const version = await nextVersion(folder);
   await expect(commitVersion(folder, version)).rejects.toEqual(coded('SIGNING_KEY_UNKNOWN'));
@@ -123,7 +123,7 @@ test('a signed folder takes no unsigned version, and none of another key', async
   await expect(expired).rejects.toEqual(coded('TRUST_EXPIRED'));
 });
 
-test('an unsigned history may be signed from a version on, and then never again not', async () => {
+test('a history may become signed, and takes no unsigned version afterwards', async () => {
   const folder = await scratchRings();
   await stageDevices(folder);
   await commitVersion(folder, await nextVersion(folder));
@@ -142,7 +142,7 @@ test('an unsigned history may be signed from a version on, and then never again 
   await expect(unsigned).rejects.toEqual(coded('TRUST_UNKNOWN'));
   await writeFile(trustFile, whole);
   expect(await codesOf(folder)).toEqual([]);
-  // Whoever writes one into the folder all the same is found.
+  // An unsigned version that is nevertheless in the folder is found.
   const log = verifyLog(await readFile(join(folder, 'cities', 'log.jsonl'), 'utf8'));
   const check = signatureChecks(await readTrust(folder), log);
   const second = await readVersion(folder, 'cities', 'head');
@@ -151,7 +151,7 @@ test('an unsigned history may be signed from a version on, and then never again 
   expect(found.map(({ code }) => code)).toEqual(['VERSION_UNSIGNED']);
 });
 
-test('change guard: unsigned it stops, signed it waits for the second of two people', async () => {
+test('a large change is refused, or waits for a second signature in a signed folder', async () => {
   const open = await scratchRings();
   await stageDevices(open);
   const pushed = await commitVersion(open, await nextVersion(open));
@@ -203,7 +203,7 @@ test('a root waits until enough of the old and the new root keys have signed', a
   expect(await rotateTrust(folder, author, two)).toMatchObject({ inForce: true });
   expect(await waitingRoot(folder)).toBe(null);
   expect((await readTrust(folder))?.trust.root.version).toBe(2);
-  // The head was signed by a key that counts no more: no fault of the history, but it must not go.
+  // The head's key is no longer trusted: no fault of the history, but the head may not be pushed.
   const late = await verifyRepository(folder, 'cities', null);
   expect(late).toMatchObject({ findings: [], waiting: 1 });
   if (bob === undefined) throw new Error('no key');
@@ -214,7 +214,7 @@ test('a root waits until enough of the old and the new root keys have signed', a
   });
 });
 
-test('private keys are encrypted, for their owner alone, and never written over', async () => {
+test('private keys are encrypted, readable by their owner only, never overwritten', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'ringwright-keys-')), 'keys');
   const key = await generateKey(folder, 'ada', 'correct horse');
   expect(await listKeys(folder)).toEqual([key]);
@@ -236,7 +236,7 @@ test('private keys are encrypted, for their owner alone, and never written over'
   );
 });
 
-test('a key without a passphrase opens without one, until it is given one', async () => {
+test('a key without a passphrase loads without one until it gets one', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'ringwright-keys-')), 'keys');
   const { spki } = await generateKey(folder, 'ada', null);
   const path = join(folder, 'ada.key');

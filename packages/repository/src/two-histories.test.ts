@@ -1,4 +1,4 @@
-// What git, or a restore, brings into a folder from another one: a line here, a file there.
+// Lines and files of another history that git or a restore brings into a ring's folder.
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
@@ -27,7 +27,7 @@ async function ringsOf(overload: number): Promise<string> {
   return rings;
 }
 
-test('a note about a version of another history is refused', async () => {
+test('a log entry about a version of another history is refused', async () => {
   const [ours, theirs] = await Promise.all([ringsOf(0.1), ringsOf(0.2)]);
   const { head } = await openRing(theirs, ring);
   const note = { ...author, message: '', details: {}, commands: [] };
@@ -39,7 +39,7 @@ test('a note about a version of another history is refused', async () => {
   expect((await openRing(ours, ring)).entries).toHaveLength(1);
 });
 
-test('a builder.json that is behind is completed from no file of another history', async () => {
+test('an old builder.json is not completed from a version file of another history', async () => {
   const [ours, theirs] = await Promise.all([ringsOf(0.1), ringsOf(0.2)]);
   const builder = join(ours, ring, 'builder.json');
   const before = await readFile(builder);

@@ -1,4 +1,4 @@
-// Single staged commands forgotten: the others keep their meaning, or the whole is refused.
+// Removing single staged commands: the others keep their meaning, or the removal is refused.
 import type { Change } from '@ringwright/builder/state/change';
 import { expect, test } from 'vitest';
 import {
@@ -12,7 +12,7 @@ import { replayStaged } from './replay-staged.ts';
 import { stage, stagedCommands, unstage } from './stage-changes.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 
-/** 1: adds d0. 2: adds d1. 3: weight of d1. 4: weight of d0. */
+/** Stages four commands: 1 adds d0, 2 adds d1, 3 sets the weight of d1, and 4 that of d0. */
 async function staged(): Promise<{ rings: string; ring: string }> {
   const place = { rings: await scratchRings(), ring: 'cities' };
   const changes: readonly Change[] = [
@@ -31,7 +31,7 @@ async function staged(): Promise<{ rings: string; ring: string }> {
 const commandsIn = async ({ rings, ring }: { rings: string; ring: string }) =>
   stagedCommands((await openRing(rings, ring)).staged).map(({ command, user }) => [command, user]);
 
-test('one of them: the others stay, with their authors', async () => {
+test('the other commands stay with their authors when one is unstaged', async () => {
   const place = await staged();
   const dropped = await unstage(place, author, [3]);
   expect(dropped.map(({ command }) => command)).toEqual(['command 3']);
@@ -43,7 +43,7 @@ test('one of them: the others stay, with their authors', async () => {
   expect(await verifyRepository(place.rings, 'cities', null)).toMatchObject({ findings: [] });
 });
 
-test('what a later one needs stays, unless that goes too', async () => {
+test('a command that a later one needs is unstaged only together with it', async () => {
   const place = await staged();
   const before = await commandsIn(place);
   const refused = unstage(place, author, [1]);
@@ -51,7 +51,7 @@ test('what a later one needs stays, unless that goes too', async () => {
   await expect(refused).rejects.toThrow('command 4');
   expect(await commandsIn(place)).toEqual(before);
   await unstage(place, author, [1, 4]);
-  // The device that was d1 is the first one now, and so is what was said of it.
+  // The device that was d1 is now d0, also in the command that sets its weight.
   const { staged: left } = await openRing(place.rings, 'cities');
   expect(stagedCommands(left).flatMap(({ changes }) => changes)).toMatchObject([
     { kind: 'add', device: { id: 0, ip: '10.0.0.1' } },
@@ -64,20 +64,20 @@ test('what a later one needs stays, unless that goes too', async () => {
   expect(await verifyRepository(place.rings, 'cities', null)).toMatchObject({ findings: [] });
 });
 
-test.each([[[0]], [[5]], [[1.5]], [[-1]]])('no command has the number %j', async (numbers) => {
+test.each([[[0]], [[5]], [[1.5]], [[-1]]])('unstaging command %j is refused', async (numbers) => {
   const place = await staged();
   await expect(unstage(place, author, numbers)).rejects.toMatchObject({ code: 'USAGE' });
   expect(await commandsIn(place)).toHaveLength(4);
 });
 
-test('all of them leave what the ring was created with', async () => {
+test('unstaging all commands keeps the creation of the ring', async () => {
   const place = await staged();
   expect(await unstage(place, author, 'all')).toHaveLength(4);
   const { staged: left } = await openRing(place.rings, 'cities');
   expect(left).toEqual([{ command: 'ring-builder create cities', changes: [] }]);
 });
 
-test('a replay never gives the weight of a device that did not fit to another one', () => {
+test('a replay never applies the weight of a refused device to another one', () => {
   const onto = { ...emptyState, devices: [{ ...device(9), id: 0, state: 'active' as const }] };
   const entries = [
     { command: 'twin', changes: [{ kind: 'add' as const, device: { ...device(9), id: 0 } }] },

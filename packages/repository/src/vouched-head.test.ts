@@ -1,4 +1,4 @@
-// Attack: the folder of rings is written by somebody who has no key, or one of two.
+// Attack: someone without a key, or with one of two required keys, edits the rings folder.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serializeState } from '@ringwright/builder/state/state-json';
@@ -39,7 +39,7 @@ async function signedFolder(threshold: number): Promise<void> {
 
 beforeEach(() => signedFolder(1));
 
-/** builder.json with another address of d1, under a digest of its own. */
+/** Changes the address of d1 in builder.json, with a matching digest. */
 async function moveDevice(): Promise<void> {
   const file = parseBuilderFile(await readFile(inRing('builder.json'), 'utf8'));
   if (typeof file === 'string') throw new Error(file);
@@ -52,10 +52,7 @@ async function moveDevice(): Promise<void> {
   );
 }
 
-/**
- * A version as the tool makes it, in a folder that follows it, without a signature or with those of
- * keys that nobody trusts.
- */
+/** Writes a version without signatures, as the tool would, with or without a signing section. */
 async function plantVersion(next: VersionToCommit, signing: boolean): Promise<void> {
   const head = await readVersion(rings, 'cities', 'head');
   const planted = signing && head.signing !== null ? { signing: head.signing } : {};
@@ -74,13 +71,13 @@ async function plantVersion(next: VersionToCommit, signing: boolean): Promise<vo
   await writeFile(inRing('builder.json'), printBuilderFile(following));
 }
 
-test('devices that builder.json alone names otherwise are not signed', async () => {
+test('a device that was changed only in builder.json is not signed', async () => {
   await moveDevice();
   const next = { ...(await nextVersion(rings)), key: ada };
   await expect(commitVersion(rings, next)).rejects.toEqual(coded('BUILDER_FILE_INVALID'));
 });
 
-test.for([true, false])('nothing is built on a version of nobody (%s)', async (signing) => {
+test.for([true, false])('an unsigned head is refused (signing section: %s)', async (signing) => {
   await plantVersion(await nextVersion(rings), signing);
   const next = { ...(await nextVersion(rings)), key: ada };
   await expect(commitVersion(rings, next)).rejects.toEqual(coded('SIGNATURES_MISSING'));
@@ -88,7 +85,7 @@ test.for([true, false])('nothing is built on a version of nobody (%s)', async (s
   await expect(signed).rejects.toEqual(coded('SIGNATURES_MISSING'));
 });
 
-test('a version that the log does not name is not signed', async () => {
+test('a version file that differs from the log is not signed', async () => {
   const path = inRing('versions/0000001.ring');
   const { ring, signing, signatures } = await readVersion(rings, 'cities', 1);
   if (signing === null) throw new Error('unsigned');
@@ -100,7 +97,7 @@ test('a version that the log does not name is not signed', async () => {
   await rm(path);
 });
 
-test('where two sign, neither builds on what the other alone has signed', async () => {
+test('if two must sign, no one extends a head that only the other has signed', async () => {
   await signedFolder(2);
   const next = await nextVersion(rings);
   await expect(commitVersion(rings, { ...next, key: bob })).rejects.toEqual(
@@ -111,7 +108,7 @@ test('where two sign, neither builds on what the other alone has signed', async 
   await commitVersion(rings, { ...(await nextVersion(rings)), key: bob });
 });
 
-test('after a rotation the head of a key that counts no more is built on', async () => {
+test('after a rotation a head that a revoked key has signed can be extended', async () => {
   const ring = [...people.ring.slice(1), testKey('zoe')];
   const change = () => testRoot({ cluster: 'default', ring });
   await rotateTrust(rings, author, { change, keys: roots.slice(0, 2), replacesWaiting: false });

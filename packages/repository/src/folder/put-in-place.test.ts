@@ -1,4 +1,4 @@
-// What a process that was killed left of a ring's folder, which it was making aside.
+// Unfinished ring folders that killed processes left behind.
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { putInPlace } from './put-in-place.ts';
 import { ringFolder } from './ring-folder.ts';
 
-test('the next that is made clears it, and nothing that somebody may still make', async () => {
+test('a new ring folder removes leftovers of dead local processes and no others', async () => {
   const rings = await mkdtemp(join(tmpdir(), 'put-in-place-'));
   const { pid: dead } = spawnSync('true');
   const living = [

@@ -1,4 +1,4 @@
-// Who types a name that is not there is shown what is, and how a lost folder comes back.
+// The error for an unknown ring suggests similar names, and how to restore a lost folder.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
@@ -17,16 +17,16 @@ test.each<[string, readonly string[]]>([
   ['b', ['b1']],
   ['towns', []],
   ['cities', ['cities', 'cities-2']],
-])('%s may mean %j', (typed, near) => {
+])('the typed name %s suggests the rings %j', (typed, near) => {
   expect(nearNames(typed, ['a', 'b1', 'cities', 'cities-2', 'objects'])).toEqual(near);
 });
 
-test('never more than three', () => {
+test('at most three names are suggested', () => {
   const names = Array.from({ length: 9 }, (_, at) => `ring-${at}`);
   expect(nearNames('ring-x', names)).toEqual(['ring-0', 'ring-1', 'ring-2']);
 });
 
-test('near names come first, then restore; create only where nothing is near', async () => {
+test('the hint names similar rings, then restore, and create only if none is similar', async () => {
   await using folder = await scratchFolder();
   const refusal = async (ring: string, rings = folder.path): Promise<CodedError> =>
     requireRing(rings, ring).then(

@@ -1,3 +1,4 @@
+// The lock of a ring folder, with claims of living and dead processes and with many writers.
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +36,7 @@ test('the claim of a dead process is noticed and removed', async () => {
   expect([...(await filesOf(rings)).keys()]).toEqual([join(rings, 'cities', 'builder.json')]);
 });
 
-test('a claim that a host of a longer name is writing is left alone', async () => {
+test('a claim that a host with a longer name is writing is kept', async () => {
   const rings = await scratchRings();
   const dead = 2 ** 22 + 1;
   const theirs = join(rings, 'cities', `.tmp-.lock-${hostname()}-${dead}-1234-1`);
@@ -44,7 +45,7 @@ test('a claim that a host of a longer name is writing is left alone', async () =
   expect([...(await filesOf(rings)).keys()]).toContain(theirs);
 });
 
-test('never are two inside', async () => {
+test('the lock never admits two writers at once', async () => {
   const rings = await scratchRings();
   let inside = 0;
   let most = 0;

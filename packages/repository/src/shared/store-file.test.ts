@@ -1,5 +1,5 @@
-// Attack: what a rings folder remembers of its store: the same for all operators, no secret, and no
-// word on what opens it.
+// Attack: store.json is the same for all operators and contains no credentials. Credentials that
+// someone adds to it are ignored.
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 const stores = ['/srv/a', '/srv/b'];
 const url = 'etcds://10.0.0.1:2379,10.0.0.2:2379/rings';
 
-test('options come before the environment, paths become absolute', () => {
+test('options take precedence over the environment, and paths become absolute', () => {
   const env = {
     RINGWRIGHT_STORE_CA: '/etc/ca.pem',
     RINGWRIGHT_STORE_KEY: '/etc/key.pem',
@@ -31,7 +31,7 @@ test('options come before the environment, paths become absolute', () => {
   expect(storeAccessOf(() => undefined, {})).toEqual({});
 });
 
-test('the user is of this machine, the store is the same whoever opens it', async () => {
+test('the URL is kept without its user, and credentials not given again are kept', async () => {
   const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
   await useStore(rings, {
     url: url.replace('//', '//ada@'),
@@ -40,7 +40,7 @@ test('the user is of this machine, the store is the same whoever opens it', asyn
   });
   const ada = { url, stores, access: { ca: '/etc/ca.pem', user: 'ada' } };
   expect(await readStoreFile(rings)).toEqual(ada);
-  // What is not given again stays.
+  // Values that are not given again are kept.
   await useStore(rings, { url, stores: [], access: { passwordFile: '/run/secret' } });
   const both = { ...ada.access, passwordFile: '/run/secret' };
   expect(await readStoreFile(rings)).toEqual({ ...ada, access: both });
@@ -50,13 +50,13 @@ test('the user is of this machine, the store is the same whoever opens it', asyn
 
 const refused = ['etcds://ada:pencil@h:1', 'etcd://@h:1', 'etcds://h', 'etcds://h:1,/x'];
 
-test.for(refused)('%s is refused, and nothing is remembered', async (url) => {
+test.for(refused)('the URL %s is refused and not remembered', async (url) => {
   const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
   await expect(useStore(rings, { url, stores })).rejects.toMatchObject({ code: 'USAGE' });
   expect(await readStoreFile(rings)).toBe(null);
 });
 
-test('what the folder names as what opens the store is not heard', async () => {
+test('credentials that someone wrote into store.json are ignored', async () => {
   const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
   await useStore(rings, { url: url.replace('//', '//ada@'), stores: [] });
   const file = join(rings, 'store.json');

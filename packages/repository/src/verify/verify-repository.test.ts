@@ -1,3 +1,4 @@
+// Verification of a ring's folder: edited bytes, cut or rewritten logs, and stray files.
 import { readFile, writeFile } from 'node:fs/promises';
 import { seededRandom } from '@ringwright/base/random';
 import type { Staged } from '@ringwright/builder/state/change';
@@ -34,10 +35,10 @@ beforeAll(async () => {
 
 const seed = Number(process.env['SEED'] ?? 20261121);
 
-/** EVERY_BYTE=1 takes minutes; else so many of each file. */
+/** Number of bytes edited per file. EVERY_BYTE=1 edits all of them, which takes minutes. */
 const bytesPerFile = process.env['EVERY_BYTE'] === '1' ? Number.POSITIVE_INFINITY : 60;
 
-/** Bytes of every file, each with another wrong value: what verify does not find. */
+/** Edits bytes of every file, one at a time, and returns those that verify does not find. */
 async function missedBytes(folder: string): Promise<string[]> {
   expect(await verifyRepository(folder, 'cities', null)).toMatchObject({
     findings: [],
@@ -66,7 +67,7 @@ const setWeight = {
   changesOf: () => [{ kind: 'set-weight' as const, id: 0, weight: 3 }],
 };
 
-test(`any edited byte is found (SEED=${seed})`, { timeout: 900_000 }, async () => {
+test(`verify finds any edited byte (SEED=${seed})`, { timeout: 900_000 }, async () => {
   expect(await missedBytes(rings)).toEqual([]);
 });
 
@@ -86,13 +87,13 @@ test('every flipped bit of a builder.json with staged changes is found', async (
   expect(missed).toEqual([]);
 });
 
-test('also of what is staged, of a ring without versions', { timeout: 900_000 }, async () => {
+test('edited bytes of a ring without versions are found', { timeout: 900_000 }, async () => {
   const fresh = await scratchRings();
   await stageDevices(fresh, 2);
   expect(await missedBytes(fresh)).toEqual([]);
 });
 
-test('also of what is staged on a head, in a signed folder', { timeout: 900_000 }, async () => {
+test('edited bytes of a signed folder with changes are found', { timeout: 900_000 }, async () => {
   const signed = await scratchRings();
   const root = testRoot({ cluster: 'default', root: people.root.slice(0, 1), rootThreshold: 1 });
   const [rootKey, ringKey] = [people.root[0], people.ring[0]];
@@ -104,7 +105,7 @@ test('also of what is staged on a head, in a signed folder', { timeout: 900_000 
   expect(await missedBytes(signed)).toEqual([]);
 });
 
-test('a file from before the digest opens, and the next staging adds it', async () => {
+test('a builder.json without a digest is read, and the next staged change adds one', async () => {
   const old = await scratchRings();
   const path = `${old}/cities/builder.json`;
   const undigested = (await readFile(path, 'utf8')).replace(/,\n {2}"digest": .*/, '');
@@ -122,7 +123,7 @@ test('a file from before the digest opens, and the next staging adds it', async 
   expect({ user, time }).toEqual(author);
 });
 
-test('what comes and goes is named as outside, and anything else is a finding', async () => {
+test('temporary files and locks are listed as outside, and other files are findings', async () => {
   const folder = await scratchRings();
   await writeFile(`${folder}/cities/.tmp-1-log.jsonl`, 'x');
   await writeFile(`${folder}/cities/.lock-db1-1-1`, 'x');
@@ -135,7 +136,7 @@ test('what comes and goes is named as outside, and anything else is a finding', 
   expect(findings).toMatchObject([{ code: 'FILE_STRAY' }]);
 });
 
-test('a log whose last lines were cut is found', async () => {
+test('a log without its last lines is found', async () => {
   const path = `${rings}/cities/log.jsonl`;
   const whole = await readFile(path, 'utf8');
   await writeFile(path, whole.slice(0, whole.indexOf('\n') + 1));
@@ -144,7 +145,7 @@ test('a log whose last lines were cut is found', async () => {
   await writeFile(path, whole);
 });
 
-test('the same commands, and other changes than the version was made of', async () => {
+test('a log that claims other staged changes than the version file has is found', async () => {
   const at = (name: string): string => `${rings}/cities/${name}`;
   const [log, builder] = [
     await readFile(at('log.jsonl'), 'utf8'),
@@ -154,7 +155,7 @@ test('the same commands, and other changes than the version was made of', async 
   expect(stagedChangesOf(parsed.extraSections)?.map(({ kind }) => kind)).toEqual(
     Array(4).fill('add'),
   );
-  // Whoever rewrites the whole log and what follows it: only the version's file tells.
+  // Someone rewrites the whole log and builder.json. Only the version's file reveals it.
   let end: string | null = null;
   const lines = logLines(log).map((line) => {
     const { staged, ...entry } = JSON.parse(line) as LogEntry;
