@@ -1,4 +1,4 @@
-// The benchmark of moves, small: a real file goes from one real server to another.
+// A small run of the benchmark of moves: a real file moves from one real server to another.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +7,7 @@ import type { Comparison } from './measure/comparison.ts';
 
 const program = path.join(import.meta.dirname, 'move.ts');
 
-test('one partition file, beside cp', async () => {
+test('the benchmark compares the copy of a partition file with cp', async () => {
   const args = [program, '--only', 'file', '--mib', '2', '--rounds', '1', '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const { rows } = JSON.parse(stdout) as { rows: Comparison[] };

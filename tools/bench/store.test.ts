@@ -1,4 +1,4 @@
-// The storage benchmark, small: real servers, and peers where they are installed.
+// Small runs of the storage benchmark with real servers, and with peers that are installed.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ async function rowsOf(section: string): Promise<Comparison[]> {
   return (JSON.parse(stdout) as { rows: Comparison[] }).rows;
 }
 
-test('one device: SET and GET, alone and in pipelines', async () => {
+test('the benchmark measures SET and GET on one device, alone and in pipelines', async () => {
   const rows = await rowsOf('redis');
   const rates = rows.filter(
     ({ what, unit }) => /^[SG]ET -P \d+, 100 bytes$/.test(what) && unit === '/s',
@@ -23,13 +23,13 @@ test('one device: SET and GET, alone and in pipelines', async () => {
   for (const row of rows) expect(row.figure, row.what).toBeGreaterThan(0);
 });
 
-test('three devices: puts and gets over the client package and over HTTP', async () => {
+test('the benchmark measures puts and gets on three devices, by client and by HTTP', async () => {
   const rows = await rowsOf('etcd');
   expect(rows.filter(({ unit }) => unit === '/s')).toHaveLength(4);
   for (const row of rows) expect(row.figure, row.what).toBeGreaterThan(0);
 });
 
-test('an unknown section is refused with those there are', async () => {
+test('an unknown section is refused, and the error lists the sections', async () => {
   const run = promisify(execFile)(process.execPath, [program, '--only', 'all']);
   await expect(run).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('redis') });
 });

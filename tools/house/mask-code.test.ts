@@ -1,4 +1,4 @@
-// The scanner keeps lines and columns; quotes in comments, templates, patterns do not fool it.
+// Masking keeps lines and columns, and is not misled by quotes in comments, templates and patterns.
 import { expect, test } from 'vitest';
 import { maskCode } from './mask-code.ts';
 
@@ -15,7 +15,7 @@ const cases: readonly (readonly [string, string, string])[] = [
 ];
 
 for (const [name, text, masked] of cases) {
-  test(name, () => {
+  test(`text and comments are masked: ${name}`, () => {
     expect(maskCode(text)).toBe(masked);
   });
 }

@@ -1,4 +1,4 @@
-// What is shown in a narrow terminal is what a shell runs.
+// A command that is broken into lines for a narrow terminal runs unchanged in a shell.
 import { execFileSync } from 'node:child_process';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { expect, test } from 'vitest';
@@ -13,13 +13,13 @@ const args = [
   ],
 ];
 
-test.each([20, 40, 60, 80, 400])('in %d columns', (columns) => {
+test.each([20, 40, 60, 80, 400])('a command in %d columns keeps its arguments', (columns) => {
   const lines = breakCommand(args.map(quoteWord), columns);
   const [, , ...given] = args;
   const shown = execFileSync('/bin/sh', ['-c', lines.join('\n')], { encoding: 'utf8' });
   expect(shown.split('\n').slice(0, -1)).toEqual(given);
   for (const line of lines) {
-    // Only a word that fits no line may be wider.
+    // Only a single word that fits into no line may be wider.
     const parts = line.replace(/ \\$/, '').trim();
     if (parts.includes(' ') && !parts.startsWith("'")) {
       expect(line.length).toBeLessThanOrEqual(columns);

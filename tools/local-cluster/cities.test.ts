@@ -10,7 +10,7 @@ const city = (name: string): City => ({
   admin2: '',
 });
 
-test('the key is country/admin/name/coordinates, the value is the record', () => {
+test('the key is country/admin/name/coordinates, and the value is the record', () => {
   const [entry] = chooseEntries([city('Vila')], null).entries;
   expect(entry?.key).toBe('AD/03/Vila/42.5,1.5');
   expect(JSON.parse(entry?.value ?? '')).toEqual(city('Vila'));
@@ -21,7 +21,7 @@ test('a second place with the same key is left out and counted', () => {
   expect([entries.length, duplicates]).toEqual([2, 1]);
 });
 
-test('a limit takes places from everywhere', () => {
+test('a limit takes places evenly from the whole list', () => {
   const all = Array.from({ length: 1_000 }, (_, index) => city(`place ${index}`));
   const { entries } = chooseEntries(all, 10);
   expect(entries).toHaveLength(10);
@@ -29,7 +29,7 @@ test('a limit takes places from everywhere', () => {
   expect(chooseEntries(all, 5_000).entries).toHaveLength(1_000);
 });
 
-test('the package holds what the README promises', async () => {
+test('the package of cities has more than 165,000 places and no duplicates', async () => {
   const { entries, duplicates } = await readCities(null);
   expect(entries.length).toBeGreaterThan(165_000);
   expect(duplicates).toBe(0);

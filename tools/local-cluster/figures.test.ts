@@ -44,14 +44,14 @@ const spoiled: readonly (readonly [Partial<Figures>, RegExp])[] = [
 ];
 
 for (const [part, sentence] of spoiled) {
-  test(`one problem for ${JSON.stringify(part)}`, () => {
+  test(`exactly one problem is found for ${JSON.stringify(part)}`, () => {
     const problems = findProblems({ ...good, ...part });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(sentence);
   });
 }
 
-test('the page shows the figures a person asks for, and the problems', () => {
+test('the page shows the most important figures, and whether all are in order', () => {
   const page = figuresPage(changeRows(good), []).join('\n');
   expect(page).toContain('171,075 loaded, 5,000 a second');
   expect(page).toContain('109 partition copies; no ring needs fewer than 109');

@@ -9,7 +9,7 @@ test('the value of an update is JSON with one more member', () => {
   expect(JSON.parse(valueAfter(entry, 7))).toEqual({ name: 'Vila', lat: '42.5', update: 7 });
 });
 
-test('an answer is right exactly between what was acknowledged and what was sent', () => {
+test('a read is right exactly from the acknowledged update to the last one sent', () => {
   const update = fc.integer({ min: 0, max: 50 });
   fc.assert(
     fc.property(update, update, update, (seen, from, more) => {
@@ -20,7 +20,7 @@ test('an answer is right exactly between what was acknowledged and what was sent
   );
 });
 
-test('no record is lost, any other bytes are damaged', () => {
+test('a missing record is judged as lost, and any other bytes as damaged', () => {
   const bounds = { from: 0, to: 3 };
   expect(judgeRead(entry, null, bounds)).toBe('lost');
   const others = [

@@ -1,4 +1,4 @@
-// The whole story with real processes, on a small part of the data.
+// Runs the whole demonstration with real processes, on a small part of the data.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -39,7 +39,7 @@ function start(
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 }
 
-/** Servers that work in `data`: process id and command line. */
+/** Returns the servers that use `data`, with process id and command line. */
 function serversIn(data: string): { readonly pid: number; readonly line: string }[] {
   return fs
     .readdirSync('/proc')
@@ -58,7 +58,7 @@ function serversIn(data: string): { readonly pid: number; readonly line: string 
 const processesIn = (data: string): string[] => serversIn(data).map(({ line }) => line);
 const pidsIn = (data: string): number[] => serversIn(data).map(({ pid }) => pid);
 
-/** Some thirty processes, one after the other, on a machine that may be busy. */
+/** Time for some thirty processes, one after the other, on a machine that may be busy. */
 const limit = { timeout: 180_000 };
 const small = ['--json', '--records', String(RECORDS), '--partitions', String(PARTITIONS)];
 
@@ -75,10 +75,10 @@ test('a server joins, one dies, nothing is lost, and nothing is left running', l
     wrongReads: 0,
   });
   expect(figures.moved).toBe(figures.moveLowerBound);
-  // Without a terminal rollouts are told in lines: who reads a log sees their stages too. Few
-  // copies may be done between two looks, so that any stage with how many moves are in it will do.
+  // Without a terminal a rollout prints lines, so that a log shows its stages too. Copies may end
+  // between two polls, so any stage with a number of moves is accepted.
   expect(run.stderr).toMatch(/version \d+: [a-z ]+; \d+ \w+/);
-  // If old holders drop their files fast, there is no look at them, but always the line before.
+  // Old holders may drop their files between two polls, but the line before always appears.
   expect(run.stderr).toMatch(
     /version \d+: the table names \d+ joiners?; old holders drop their files/,
   );
@@ -88,7 +88,7 @@ test('a server joins, one dies, nothing is lost, and nothing is left running', l
   expect(processesIn(data)).toEqual([]);
 });
 
-test('secured: strangers get nothing, and what is replaced costs no request', limit, async () => {
+test('a secured cluster refuses unknown callers, and renewals fail no request', limit, async () => {
   const data = path.join(folder, 'secured');
   const few = ['--json', '--records', '200', '--partitions', '4', '--secure'];
   const run = await start([...few, '--exit', '--data', data], () => undefined);
@@ -105,7 +105,7 @@ test('secured: strangers get nothing, and what is replaced costs no request', li
   expect(processesIn(data)).toEqual([]);
 });
 
-test('Ctrl-C in the middle ends all servers and says so by its exit code', async () => {
+test('Ctrl-C during a run ends all servers, and the exit code is 130', async () => {
   const data = path.join(folder, 'interrupted');
   let interrupted = false;
   const run = await start([...small, '--data', data], (stderr, pid) => {
@@ -119,11 +119,11 @@ test('Ctrl-C in the middle ends all servers and says so by its exit code', async
   expect(processesIn(data)).toEqual([]);
 });
 
-// Servers that hang: only who does not wait for them, or is pressed again, comes to an end soon.
+// The servers hang. Only a program that stops waiting for them at the second Ctrl-C ends soon.
 test.each([
   ['a temporary folder', false],
   ['a folder that is kept', true],
-])('Ctrl-C twice cleans up too: %s', async (_what, isKept) => {
+])('a second Ctrl-C ends hanging servers, also with %s', async (_what, isKept) => {
   const home = fs.mkdtempSync(path.join(folder, 'twice-'));
   const data = path.join(home, 'data');
   const kept = isKept ? ['--data', data] : [];
@@ -131,7 +131,7 @@ test.each([
   const run = await start(
     [...small, ...kept],
     (stderr, pid) => {
-      // All servers run, and nothing more of the story is needed.
+      // All servers run, and the rest of the demonstration is not needed.
       if (pressed === 0 && stderr.includes('$ ring-builder create')) {
         pressed = 1;
         for (const server of pidsIn(home)) process.kill(server, 'SIGSTOP');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseOptions } from './options.ts';
 
-test('defaults', () => {
+test('every option has its default', () => {
   expect(parseOptions([])).toMatchObject({
     exit: false,
     secure: false,
@@ -12,7 +12,7 @@ test('defaults', () => {
   });
 });
 
-test('everything said is heard', () => {
+test('every option that is given is used', () => {
   const args = [
     '--exit',
     '--json',

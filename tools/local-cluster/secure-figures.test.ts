@@ -19,7 +19,7 @@ const good: SecureFigures = {
   seconds: 12,
 };
 
-test('nothing is wrong with good figures', () => {
+test('good figures have no problems', () => {
   expect(findSecureProblems(good)).toEqual([]);
 });
 
@@ -35,7 +35,7 @@ const bad: readonly (readonly [Partial<SecureFigures>, RegExp])[] = [
   [{ live: { ...good.live, writes: 0 } }, /did nothing/],
 ];
 
-test.each(bad)('%j is told', (wrong, sentence) => {
+test.each(bad)('exactly one problem is found for %j', (wrong, sentence) => {
   const problems = findSecureProblems({ ...good, ...wrong });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toMatch(sentence);

@@ -1,10 +1,10 @@
-// Attempts that fail in each way, and what is made of them.
+// Which failed attempts are retried, and whether their outcome is known.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { expect, test } from 'vitest';
 import { tryUntil } from './try-until.ts';
 
-/** Fails with each of these in turn, then succeeds. */
+/** Returns a function that fails with each of these codes in turn and then succeeds. */
 function failingWith(...codes: ErrorCode[]): () => Promise<string> {
   const left = [...codes];
   return () => {
@@ -13,7 +13,7 @@ function failingWith(...codes: ErrorCode[]): () => Promise<string> {
   };
 }
 
-test('what may succeed later is tried again; what may have taken effect is known', async () => {
+test('temporary failures are retried, and possible effects of them are reported', async () => {
   expect(await tryUntil(failingWith())).toEqual({ answer: 'done', failed: 0, isUnsure: false });
   const nothingDone = await tryUntil(failingWith('RING_UNKNOWN', 'STORE_BUSY'));
   expect(nothingDone).toEqual({ answer: 'done', failed: 2, isUnsure: false });
@@ -22,7 +22,7 @@ test('what may succeed later is tried again; what may have taken effect is known
   expect(await tryUntil(failingWith('SUPERSEDED'))).toMatchObject({ isUnsure: true });
 });
 
-test('what is wrong in itself is not tried again', async () => {
+test('a permanent failure is not retried', async () => {
   await expect(tryUntil(failingWith('KEY_INVALID'))).rejects.toMatchObject({ code: 'KEY_INVALID' });
   await expect(tryUntil(() => Promise.reject(new TypeError('a bug')))).rejects.toThrow(TypeError);
 });

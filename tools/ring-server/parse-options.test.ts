@@ -1,4 +1,4 @@
-// The command line of a server: what becomes of it, and what is refused.
+// The command line of a server: which options it yields, and what is refused.
 import { wordsOf } from '@ringwright/server/option-flags';
 import { expect, test } from 'vitest';
 import { parseOptions } from './parse-options.ts';
@@ -8,13 +8,13 @@ const given = (...names: string[]): Promise<readonly string[]> =>
     ({ allowHost }) => allowHost,
   );
 
-test('names that a server may be called by, one or several', async () => {
+test('--allow-host may be absent or be given several times', async () => {
   expect(await given()).toEqual([]);
   expect(await given('sd1.example', '.rw.example')).toEqual(['sd1.example', '.rw.example']);
 });
 
 test.each(['*', 'http://sd1.example', 'sd1.example:6200', '', '..', 'a b'])(
-  "a name '%s' is refused",
+  "the host name '%s' is refused",
   async (name) => {
     await expect(given(name)).rejects.toMatchObject({ code: 'USAGE' });
   },
@@ -39,7 +39,7 @@ test.each([
   await expect(parsing).rejects.toMatchObject({ code: 'USAGE', message });
 });
 
-test('an unknown word is named, with what there is', async () => {
+test('the error about an unknown word names it and the known ones', async () => {
   const known = 'check, inspect, or just options to start a server';
   for (const words of [['frob'], ['frob', '--data', '/x']]) {
     const message = `unknown word frob; ring-server takes ${known}`;
@@ -47,13 +47,13 @@ test('an unknown word is named, with what there is', async () => {
   }
 });
 
-test('a level of the log that is none is told in one line', async () => {
+test('an unknown log level is refused with the known ones', async () => {
   await expect(parseOptions(['--data', '/x', '--log-level', 'loud'])).rejects.toMatchObject({
     message: '--log-level "loud": wanted one of silent, error, warn, info, debug',
   });
 });
 
-test('sizes as people write them, and in bytes', async () => {
+test('a size may have a unit or be in bytes', async () => {
   const sizes = ['--copy-rate', '50MB/s', '--trash-bytes', '1.5GiB'];
   expect(await parseOptions(['--data', '/x', ...sizes])).toMatchObject({
     copyRate: 50e6,
@@ -79,14 +79,14 @@ test.each([
   ['--advertise 10.0.0.1:70000', 'such as 10.0.0.1:6200, with a port up to 65535'],
   ['--listen 0.0.0.0:6200', '--listen 0.0.0.0:6200: needs --advertise IP:PORT too'],
   ['--allow-host a:b', '--allow-host a:b: is not a host name, such as sd1.example or .example'],
-])('%s is refused by its name, in a sentence', async (args, message) => {
+])('%s is refused with a sentence that names the option', async (args, message) => {
   await expect(parseOptions(['--data', '/x', ...args.split(' ')])).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining(message),
   });
 });
 
-test('options are told in the words that make them', async () => {
+test('parsed options convert back to the same words', async () => {
   const words = [
     ...['--data', '/srv/a b', '--mount-check', '--listen', '10.0.0.1:6200', '--allow-host', 'a.b'],
     ...['--allow-host', '.c', '--tls', 'own', '--device', 'sd1', '--redis-port', '6390'],

@@ -1,13 +1,13 @@
-// Copies are hit once, where it was said, in whatever pieces they come; nothing else is.
+// A fault damages one copy once, at the chosen place, in any pieces, and nothing else.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { CopyFault, type CopyFaultShape, copyFaultPlaces } from './copy-fault.ts';
 
 const SEEDS = 60;
 const FILE_BYTES = 9_000;
-/** As the wire has it: frame header, one envelope of an answer, and 16 bits of length. */
+/** Start of a copy in a message: frame header, envelope of one answer, and a length of 16 bits. */
 const inMessage = [0x82, 0x7e, 0x23, 0x40, 0xdd, 0, 0, 0, 1, 0x93, 1, 7, 0xc5, 0x23, 0x28];
-/** As a process gives it. */
+/** Start of a copy that a helper process sends. */
 const inStream = [...Buffer.from('RWc1'), 0, 0, 0, 0, 0, 0, 0x23, 0x28];
 const heads = { message: Buffer.from(inMessage), stream: Buffer.from(inStream) };
 
@@ -18,7 +18,7 @@ function sentAfter(head: Buffer): Buffer {
   return Buffer.concat([head, file]);
 }
 
-/** What arrives of a message in pieces of this length, and whether the connection broke. */
+/** Sends bytes in pieces of this length. Returns what arrives, and whether the connection broke. */
 function passed(fault: CopyFault, bytes: Buffer, piece: number) {
   const connection = {};
   const arrived: Buffer[] = [];
@@ -40,7 +40,7 @@ const cases = copyFaultPlaces.flatMap((place) =>
   (['message', 'stream'] as const).map((form) => [place, form] as const),
 );
 
-test.each(cases)('a flip and a cut in the %s of a copy in a %s', (...[place, form]) => {
+test.each(cases)('a flip or a cut in the %s of a copy hits once, in a %s', (...[place, form]) => {
   const head = heads[form];
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom(seed);
@@ -58,7 +58,7 @@ test.each(cases)('a flip and a cut in the %s of a copy in a %s', (...[place, for
       expect(inPlace(shape, head, differs), `seed ${seed}: ${how} at ${differs}`).toBe(true);
       const wrong = arrived.filter((byte, at) => byte !== sent[at]).length;
       expect(wrong).toBe(how === 'flip' ? 1 : 0);
-      expect(passed(fault, sent, piece).arrived.equals(sent), 'once').toBe(true);
+      expect(passed(fault, sent, piece).arrived.equals(sent), 'a fault hits once').toBe(true);
     }
   }
 });

@@ -1,5 +1,5 @@
-// A short torture in every run of the tests: seconds of kills and network partitions are survived,
-// and the checker still finds bugs that are put in.
+// Short torture runs: a cluster survives seconds of kills and network partitions, and the checker
+// finds seeded bugs.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,18 +25,18 @@ const short: RunShape = {
   onProgress: () => undefined,
 };
 
-// What one run has compiled, the next one need not.
+// Each run reuses the code that earlier runs have compiled.
 beforeAll(() => {
   process.env['NODE_COMPILE_CACHE'] = mkdtempSync(path.join(tmpdir(), 'ringwright-compiled-'));
 });
 
-test('every seeded bug still fits the sources, and failpoints are there', () => {
+test('every seeded bug applies to the sources, and the failpoints exist', () => {
   expect(seededBugs.length).toBeGreaterThanOrEqual(12);
   for (const bug of seededBugs) checkPatches([...tuning, ...patchesOf(bug)]);
   expect(failpointNames().length).toBeGreaterThanOrEqual(30);
 });
 
-test('with kills, cuts and new certificates no promise is broken', {
+test('kills, network partitions and new certificates violate no guarantee', {
   timeout: 180_000,
 }, async () => {
   const nemeses = [kill, part, rotate];
@@ -46,13 +46,13 @@ test('with kills, cuts and new certificates no promise is broken', {
   await removeRun(folder);
 });
 
-/** One for each check of a run, found at the first strike: `torture -- --bugs` tries all. */
+/** One bug for each check of a run, found at the first fault. `torture -- --bugs` tries all. */
 test.each([
   ['replay-skips-last-frame', 'lost ack'],
   ['bootstrap-from-any', 'receipt of partition'],
   ['restore-over-newer', 'restored: '],
 ])(
-  'finds %s',
+  'the checker finds the seeded bug %s',
   async (name, expected) => {
     const bug = seededBugs.find((one) => one.name === name)!;
     const broken = { nemeses: bug.nemeses, patches: patchesOf(bug) };
@@ -64,8 +64,8 @@ test.each([
   240_000,
 );
 
-test('ring changes with deaths in them break no promise', { timeout: 300_000 }, async () => {
-  // With this seed the joiner dies when it has its first copy.
+test('ring changes with crashing servers violate no guarantee', { timeout: 300_000 }, async () => {
+  // With this seed the joiner crashes when it has its first copy.
   const shape = { ...short, seed: 12, seconds: 8, nemeses: [rings] };
   const { violations, folder } = await tortureRun(shape);
   const replay = `npm run torture -- --nemesis rings --seed ${shape.seed}; ${folder}`;

@@ -1,5 +1,5 @@
-// A WAL counts as moved after a checkpoint and not before, nor when it is written to again. The
-// power cut of the torture relies on it: cutting a WAL that was moved makes a file of two moments.
+// A WAL counts as moved into its file from a checkpoint until the next write. The power cut of the
+// torture relies on it: cutting a moved WAL makes a file that mixes the states of two moments.
 import { copyFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -15,7 +15,7 @@ function opened(file: string): Database.Database {
   return db;
 }
 
-/** A change of a row, which has nearly a page of its own, and of their sum in another page. */
+/** Updates a row, which fills nearly a page, and the sum of all rows, which is on another page. */
 function raise(db: Database.Database, id: number): void {
   db.transaction(() => {
     db.prepare('UPDATE records SET number = number + 1 WHERE id = ?').run(id);
@@ -28,7 +28,7 @@ function missing(db: Database.Database): unknown {
   return found.pluck().get();
 }
 
-test('a WAL is in its file from the checkpoint to the next write', async () => {
+test('a WAL counts as moved from a checkpoint until the next write', async () => {
   await using folder = await scratchFolder();
   const [file, copy] = ['data.db', 'copy.db'].map((name) => join(folder.path, name)) as [
     string,

@@ -1,4 +1,4 @@
-// What a process costs with its children, those that run and those that have ended.
+// The processor time of a process with its running and ended children.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
@@ -6,12 +6,12 @@ import { outputOf } from './finished-program.ts';
 import { processCost, treeCost } from './process-cost.ts';
 
 const BURNT_SECONDS = 0.1;
-/** The system counts whole ticks. */
+/** The operating system counts processor time in ticks of this length. */
 const TICK_SECONDS = 0.01;
 
 const burn = `while (process.cpuUsage().user < ${BURNT_SECONDS * 1e6});`;
 
-test('processor of children counts, while they run and when they have ended', async () => {
+test('the processor time of children counts, both while they run and after their end', async () => {
   const family = async (): Promise<number> => {
     const [own, all] = [await processCost(process.pid), await treeCost([process.pid])];
     return all.cpuSeconds - own.cpuSeconds;

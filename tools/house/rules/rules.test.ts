@@ -1,4 +1,4 @@
-// Each rule of the house finds what it is for, and leaves good code alone.
+// Each house rule reports what it forbids, and accepts good code.
 import { describe, expect, test } from 'vitest';
 import { makeSourceFile, type SourceFile } from '../source-file.ts';
 import type { Workspace } from '../workspace.ts';
@@ -45,7 +45,7 @@ const inServer = (text: string): SourceFile[] => [makeSourceFile('packages/serve
 describe('import direction', () => {
   const check = (files: SourceFile[]): number => checkImportDirection(files, workspaces).length;
 
-  test('down is allowed, up and sideways out of the package are not', () => {
+  test('imports of lower packages are allowed, imports of higher ones or by path are not', () => {
     expect(check(inServer("import { a } from '@x/ring/a';"))).toBe(0);
     expect(check(inRing("import { a } from '@x/base/a';\nimport './b.ts';"))).toBe(0);
     expect(check(inRing("import { a } from '@x/server/a';"))).toBe(1);
@@ -54,19 +54,19 @@ describe('import direction', () => {
     expect(check(inServer("import { a } from '@x/bench/a';"))).toBe(1);
   });
 
-  test('a test may use what tests share, code may not', () => {
+  test('tests may import test/support, and code may not', () => {
     const text = "import '../../../test/support/wait-for.ts';";
     expect(check([makeSourceFile('packages/ring/src/a.test.ts', text)])).toBe(0);
     expect(check(inRing(text))).toBe(1);
   });
 
-  test('a call named from is no import', () => {
+  test('a call named "from" is no import', () => {
     expect(checkDeclaredDependencies(inRing("const a = Buffer.from('abc');"), workspaces)).toEqual(
       [],
     );
   });
 
-  test('an import inside a comment or a string is none', () => {
+  test('an import inside a comment or a string does not count', () => {
     expect(check(inRing("// import { a } from '@x/server/a';"))).toBe(0);
     expect(check(inRing('const a = "import { a } from \'@x/server/a\'";'))).toBe(0);
   });
@@ -76,18 +76,18 @@ describe('folders of a package', () => {
   const check = (file: string, text: string): number =>
     checkFolderDirection([makeSourceFile(`packages/ring/src/${file}`, text)]).length;
 
-  test('down is allowed, up is not, types included', () => {
+  test('code may import from lower folders only, also types, and tests from all', () => {
     expect(check('audit/a.ts', "import { b } from '../file/b.ts';\nimport './c.ts';")).toBe(0);
     expect(check('file/a.ts', "import type { B } from '../audit/b.ts';")).toBe(1);
     expect(check('ring.ts', "import { b } from './audit/b.ts';")).toBe(1);
     expect(check('file/a.test.ts', "import { b } from '../audit/b.ts';")).toBe(0);
   });
 
-  test('a folder without a place is told', () => {
+  test('a folder that the rule does not list is reported', () => {
     expect(check('elsewhere/a.ts', '')).toBe(1);
   });
 
-  test('forty files are looked over, one more is not', () => {
+  test('a folder may have forty files, and one more is reported', () => {
     const files = Array.from({ length: 41 }, (_, at) =>
       makeSourceFile(`packages/wire/src/a${at}.ts`, ''),
     );
@@ -96,7 +96,7 @@ describe('folders of a package', () => {
   });
 });
 
-test('exports: what others import, and nothing else', () => {
+test('a package must export exactly what other packages import', () => {
   const ring = { folder: 'packages/ring', name: '@x/ring', dependencies: new Set<string>() };
   const check = (...exports: string[]): number => {
     const files = inServer("import { a } from '@x/ring/a';");
@@ -109,7 +109,7 @@ test('exports: what others import, and nothing else', () => {
   expect(checkClosedExports([own], [{ ...ring, exports: new Set() }])).toEqual([]);
 });
 
-test('pure packages: files, network, clock and chance are found, hashing is not', () => {
+test('files, clock and chance are reported in pure packages, and hashing is not', () => {
   expect(checkPurePackages(inBase("import fs from 'node:fs';"))).toHaveLength(1);
   expect(checkPurePackages(inBase("import { hash } from 'node:crypto';"))).toHaveLength(0);
   expect(checkPurePackages(inBase('const now = Date.now();'))).toHaveLength(1);
@@ -118,7 +118,7 @@ test('pure packages: files, network, clock and chance are found, hashing is not'
   expect(checkPurePackages(inServer('const now = Date.now();'))).toHaveLength(0);
 });
 
-test('dependencies: an undeclared one is found, its own name and declared ones are not', () => {
+test('undeclared and unused dependencies are reported, and declared ones are not', () => {
   const check = (files: SourceFile[]): number =>
     checkDeclaredDependencies(files, workspaces).length;
   expect(check(inServer("import { WebSocket } from 'ws';"))).toBe(0);
@@ -129,14 +129,14 @@ test('dependencies: an undeclared one is found, its own name and declared ones a
   expect(inPackage.map(({ message }) => message)).toEqual([expect.stringContaining('@x/ring')]);
 });
 
-test('sizes: a line of 100 columns passes, one more does not; of a comment 112', () => {
+test('a line may have 100 columns, and a doc comment on one line 112', () => {
   expect(checkSizes(inBase(`/** ${'é'.repeat(105)} */\n`))).toHaveLength(0);
   expect(checkSizes(inBase(`/** ${'é'.repeat(106)} */\n`))).toHaveLength(1);
   expect(checkSizes(inBase(`// ${'é'.repeat(97)}\n`))).toHaveLength(0);
   expect(checkSizes(inBase(`// ${'é'.repeat(98)}\n`))).toHaveLength(1);
 });
 
-test('words: empty names, drawers and barrels are found', () => {
+test('empty names, catch-all files and barrels are reported', () => {
   const check = (text: string): number => checkWords(inBase(text)).length;
   expect(check('class RingManager {}')).toBe(1);
   expect(check('// a RingManager would say nothing')).toBe(0);
@@ -144,7 +144,7 @@ test('words: empty names, drawers and barrels are found', () => {
   expect(checkWords([makeSourceFile('packages/base/src/utils.ts', '')])).toHaveLength(1);
 });
 
-test('words: pieces of names that the glossary has replaced are found, wire names are not', () => {
+test('names with words that the glossary has replaced are reported, wire names are not', () => {
   const check = (text: string): number => checkWords(inBase(text)).length;
   expect(check('const onSettledKey = 1;')).toBe(1);
   expect(check('const { brake, seal } = plan; // the mover')).toBe(0);
@@ -153,7 +153,7 @@ test('words: pieces of names that the glossary has replaced are found, wire name
   expect(check('decideKey(); // propose')).toBe(1);
 });
 
-test('parameter names: what says how a thing came is found, fields and values are not', () => {
+test('parameters named after how they came are reported, fields and values are not', () => {
   const check = (text: string): number => checkParameterNames(inBase(text)).length;
   expect(check('function f(a: string, given?: { asked: 1 }): void {}')).toBe(1);
   expect(check('const f = (told, a) => told; const g = (a, about) => a;')).toBe(2);
@@ -162,7 +162,7 @@ test('parameter names: what says how a thing came is found, fields and values ar
   expect(check('f(a, given); const asked = [told, (about)];')).toBe(0);
 });
 
-test('dead files: imported by a test alone is dead, imported by code is not', () => {
+test('a file that only a test imports is dead, and one that code imports is not', () => {
   const a = makeSourceFile('packages/base/src/a.ts', '');
   const aTest = makeSourceFile('packages/base/src/a.test.ts', "import './a.ts';");
   const bench = makeSourceFile('tools/bench/lookup.ts', "import '@x/base/a';");
@@ -170,7 +170,7 @@ test('dead files: imported by a test alone is dead, imported by code is not', ()
   expect(checkDeadFiles([a, aTest, bench], workspaces)).toEqual([]);
 });
 
-test('error catalogue: a code outside a group and a code without use are found', () => {
+test('an error code without a group or without a use is reported', () => {
   const catalogue = makeSourceFile(
     'packages/base/src/errors.ts',
     "  LONE: kind(1, 400, ''),\n  // Group\n  USED: kind(1, 400, ''),\n  SPARE: tryAgain(4, 503, ''),\n",
