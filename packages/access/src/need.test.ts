@@ -88,7 +88,7 @@ test('a token is recognized by its secret until it expires or is revoked', () =>
   const shop = testToken('shop');
   expect(authenticate({ tokens }, shop, 999)?.id).toBe('shop');
   expect(authenticate({ tokens }, shop, 1_000)).toBeNull();
-  expect(authenticate({ tokens }, { ...shop, id: 'ada' }, 0), 'the secret of another').toBeNull();
+  expect(authenticate({ tokens }, { ...shop, id: 'ada' }, 0), 'another secret').toBeNull();
   expect(authenticate({ tokens }, { ...shop, id: 'nobody' }, 0)).toBeNull();
   const third = withoutTokens(second, ['shop'], about);
   expect(third).toMatchObject({ version: 3, tokens: [{ id: 'ada' }] });

@@ -1,4 +1,4 @@
-// What codes mean to the programs that act on them: a change here changes what they do.
+// What programs do with each code. A change of these sets changes their behavior.
 import { expect, test } from 'vitest';
 import { type ErrorCode, type ErrorKind, errorCatalogue, isPeerCode } from './errors.ts';
 
@@ -10,7 +10,7 @@ const meaning = (code: ErrorCode): string => {
   return `${outcome} ${retry}`;
 };
 
-test('sets: another device may have what this one did not give to a load', () => {
+test('these codes send a request to another server', () => {
   expect(codesWith(({ retry }) => retry === 'other-server')).toEqual([
     'ACCESS_PENDING',
     'CALLER_UNPROVEN',
@@ -31,12 +31,12 @@ test('sets: another device may have what this one did not give to a load', () =>
   ]);
 });
 
-test('sets: refused because of an old ring', () => {
+test('these codes call for a newer ring', () => {
   const old = codesWith(({ retry }) => retry === 'after-ring');
   expect(old).toEqual(['NOT_RESPONSIBLE', 'RING_STALE']);
 });
 
-test('sets: this server may succeed later', () => {
+test('these codes let the same server be tried again later', () => {
   expect(codesWith(({ retry }) => retry === 'same-server')).toEqual([
     'BEACON_REFUSED',
     'CLOCK_BEHIND',
@@ -55,7 +55,7 @@ test('sets: this server may succeed later', () => {
   ]);
 });
 
-test('sets: the request may have been carried out nevertheless', () => {
+test('after these codes the request may have taken effect', () => {
   expect(codesWith(({ outcome }) => outcome === 'maybe-done')).toEqual([
     'CLIENT_CLOSED',
     'DISK_FAILED',
@@ -79,7 +79,7 @@ test('sets: the request may have been carried out nevertheless', () => {
   expect(codesWith(({ outcome }) => outcome === 'done')).toEqual(['SUPERSEDED']);
 });
 
-// The sets that client and server kept themselves before the catalogue existed.
+// Sets that client and server each had before the catalogue existed.
 
 test.each<ErrorCode>([
   'RING_STALE',
@@ -100,7 +100,7 @@ test.each<ErrorCode>([
   'STORE_BUSY',
   'STORE_CLOSED',
   'WIRE_VERSION_UNKNOWN',
-])('after %s a client writes elsewhere', (code) => {
+])('after %s a client sends the write again', (code) => {
   expect(meaning(code)).toMatch(/^not-done (same-server|other-server|after-ring)$/);
 });
 

@@ -19,7 +19,7 @@ test.each([
   ['sd1.', 'sd1.:6200'],
 ])('%s is read as %s', (written, whole) => {
   expect(serverAddress(written)).toBe(whole);
-  expect(serverAddress(whole), 'a whole one stays').toBe(whole);
+  expect(serverAddress(whole), 'a complete address is unchanged').toBe(whole);
   expect(isWholeAddress(whole)).toBe(true);
   expect(isWholeAddress(written)).toBe(written === whole);
   const address = parseAddress(whole);

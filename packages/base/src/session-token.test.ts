@@ -22,7 +22,7 @@ test.each(['', '.one', '1.2', '1.2.3.quorum', '1.2.3.one.one', '-1.2.3', '1e3.0.
   },
 );
 
-test('the highest stamp counts, and a session stays weak', () => {
+test('a session keeps its highest stamp, and stays weak once it is', () => {
   expect(advanceSession(null, null, 'one')).toBeNull();
   const first = advanceSession(null, late, 'quorum');
   expect(first).toEqual({ ...late, weak: false });

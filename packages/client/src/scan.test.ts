@@ -53,14 +53,14 @@ test.each([1, 2, 3, 5, 9])('scans with limit %i end without a cursor', async (li
 test('a scan that was left continues after the last record that it returned', async () => {
   const client = clientOfKeys();
   const scan = client.scan();
-  expect(scan.cursor, 'nothing is given').toBeNull();
+  expect(scan.cursor, 'before the first record').toBeNull();
   for await (const { key } of scan) if (Buffer.from(key).toString() === 'c') break;
   const rest = client.scan({ cursor: scan.cursor });
   expect(rest.cursor).toBe(scan.cursor);
   const found: string[] = [];
   for await (const { key } of rest) {
     found.push(Buffer.from(key).toString());
-    expect(rest.cursor, 'more may come').not.toBeNull();
+    expect(rest.cursor, 'until the end').not.toBeNull();
   }
   expect([found, rest.cursor]).toEqual([['d', 'e'], null]);
 });

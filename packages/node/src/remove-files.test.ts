@@ -19,7 +19,7 @@ test('a file and nested folders are removed, and an absent file is no error', as
   fs.writeFileSync(file, 'a few bytes');
   fs.symlinkSync(file, path.join(inner, 'link'));
   await removeFiles(inner);
-  expect(fs.readdirSync(place), 'what a link names stays').toEqual(['file']);
+  expect(fs.readdirSync(place), 'the target of a link stays').toEqual(['file']);
   await removeFiles(file);
   await removeFiles(file);
   expect(fs.readdirSync(place)).toEqual([]);

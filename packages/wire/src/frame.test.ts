@@ -145,7 +145,7 @@ describe('an envelope with long bytes', () => {
         for (const shape of shapes) {
           const { frame } = longFrame(shape) ?? { frame: Buffer.alloc(0) };
           expect(unpackFrame(frame)).toEqual([shape]);
-          expect(frame.buffer.byteLength, 'memory of its own').toBe(frame.length);
+          expect(frame.buffer.byteLength, 'a buffer of its own').toBe(frame.length);
         }
       }
     }

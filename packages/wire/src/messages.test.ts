@@ -607,7 +607,7 @@ describe('fields at their limits', () => {
     const packed = packEnvelope([1, 1, largest]);
     expect(packed.length).toBeLessThan(socketMessageBytesMax);
     const [read] = unpackFrame(joinFrame([packed])) ?? [];
-    expect(schema.safeParse(read?.[2]).error, 'the largest, over the wire').toBeUndefined();
+    expect(schema.safeParse(read?.[2]).error, 'the largest value').toBeUndefined();
     for (const change of beyond) {
       const result = schema.safeParse({ ...largest, ...change });
       expect(result.success, `with ${Object.keys(change).join()}`).toBe(false);

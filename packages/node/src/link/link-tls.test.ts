@@ -117,7 +117,7 @@ test('a server with another key is recognized before anything is sent to it', as
   expect(shown).toEqual([]);
 });
 
-test('a certificate of no given authority is refused, and its key is named', async () => {
+test('a certificate of another authority is refused, and its key is named', async () => {
   const { port, shown } = await listening();
   const link = linkTo(port, { by: 'authority', ca: device.cert });
   await expect(link.connect()).rejects.toMatchObject({
@@ -129,7 +129,7 @@ test('a certificate of no given authority is refused, and its key is named', asy
   expect(shown).toEqual([]);
 });
 
-test('if TLS is required, a plain caller gets no answer, and a silent one can leave', async () => {
+test('if TLS is required, a plain caller gets no answer, and a silent one may leave', async () => {
   const { port, refused } = await listening({ servesPlain: false });
   const told = { code: 'PEER_UNREACHABLE', message: expect.stringContaining('--tls') };
   await expect(linkTo(port, null).connect()).rejects.toMatchObject(told);
@@ -144,7 +144,7 @@ test('if TLS is required, a plain caller gets no answer, and a silent one can le
   expect(await linkTo(port, byDevice).call(double, 1, 10_000)).toBe(2);
 });
 
-test('silent callers and half handshakes keep nobody out: the oldest are dropped', async () => {
+test('the oldest silent callers and unfinished handshakes are dropped for new ones', async () => {
   const { port, refused } = await listening();
   const heard = linkTo(port, byDevice);
   expect(await heard.call(double, 1, 10_000)).toBe(2);
@@ -157,7 +157,7 @@ test('silent callers and half handshakes keep nobody out: the oldest are dropped
   await expect.poll(() => refused.length, { timeout: 5_000 }).toBe(8);
   expect(refused[0]).toContain('had sent nothing');
   expect(await linkTo(port, byDevice).call(double, 2, 10_000)).toBe(4);
-  expect(await heard.call(double, 3, 10_000), 'it was heard').toBe(6);
+  expect(await heard.call(double, 3, 10_000), 'this link had made a call').toBe(6);
   expect(refused).toHaveLength(9);
 });
 

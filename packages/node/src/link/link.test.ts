@@ -1,5 +1,5 @@
-// One server that is called: greeted first, left alone for a while if it cannot be reached, and
-// connected to again after its connection broke.
+// Calls to one server: it is greeted first, retried with back-off if it is unreachable, and
+// connected again after its connection breaks.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { peerRetryMsMin } from '@ringwright/base/limits';
@@ -51,7 +51,7 @@ test('retries wait for a pause that doubles, whatever the clock of the machine s
     for (const pauseMs of [peerRetryMsMin, 2 * peerRetryMsMin]) {
       expect(await attempt()).toContain('ECONNREFUSED');
       expect(link.pausedMs).toBe(pauseMs);
-      Date.now = () => machineClock() - 3_600_000; // somebody sets the clock
+      Date.now = () => machineClock() - 3_600_000; // somebody sets the machine's clock
       expect(await attempt()).not.toContain('ECONNREFUSED');
       monotonicMs += pauseMs - 1;
       expect(await attempt()).not.toContain('ECONNREFUSED');
@@ -60,8 +60,8 @@ test('retries wait for a pause that doubles, whatever the clock of the machine s
     expect(await attempt()).toContain('ECONNREFUSED');
     expect(await attempt()).not.toContain('ECONNREFUSED');
     link.endPause();
-    expect(await attempt(), 'it was heard of').toContain('ECONNREFUSED');
-    expect(link.pausedMs, 'which was no reason to try more often').toBe(8 * peerRetryMsMin);
+    expect(await attempt(), 'endPause() permits an attempt').toContain('ECONNREFUSED');
+    expect(link.pausedMs, 'endPause() does not shorten the next pause').toBe(8 * peerRetryMsMin);
   } finally {
     Date.now = machineClock;
   }

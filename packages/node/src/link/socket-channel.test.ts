@@ -1,4 +1,4 @@
-// What one connection may do to a server: bring more than the server can answer, or nonsense.
+// Limits of one connection to a server: more calls than the server can answer, and invalid ones.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { answeringBytesMax, misunderstoodCallsMax } from '@ringwright/base/limits-wire';
@@ -53,7 +53,7 @@ test('a connection over its budget is not read for a while, and stays open', asy
     }
     if (there.isPaused) break;
   }
-  expect(there.isPaused, 'it is not read').toBe(true);
+  expect(there.isPaused, 'the socket is paused').toBe(true);
   expect(begun * valueBytes).toBeGreaterThan(answeringBytesMax - valueBytes);
   expect(begun * valueBytes).toBeLessThan(answeringBytesMax + 2 * valueBytes);
   answers.push(channel.call(store, { value }, 60_000));
@@ -65,7 +65,7 @@ test('a connection over its budget is not read for a while, and stays open', asy
   expect([there.isPaused, socket.readyState]).toEqual([false, socket.OPEN]);
 });
 
-test('a peer that is closed for nonsense learns why, and so do its waiting calls', async () => {
+test('a peer disconnected for unknown calls learns why, and so do its waiting calls', async () => {
   const { channel, socket } = await connected(() => new Promise(() => undefined));
   const pending = channel.call(store, { value: Buffer.alloc(1) }, 60_000);
   const closed = once(socket, 'close') as Promise<[number, Buffer]>;

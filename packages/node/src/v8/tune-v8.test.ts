@@ -78,7 +78,7 @@ test('after leaveGarbage nothing is collected on request', () => {
     import { collectGarbage, leaveGarbage } from ${garbage};
     if (process.argv[1] === 'alone') leaveGarbage();
     const young = new WeakRef({});
-    // Until the turn has ended it may not go.
+    // An object behind a WeakRef is kept until the turn ends.
     await setImmediate();
     collectGarbage('major');
     console.log(young.deref() === undefined ? 'gone' : 'kept');
