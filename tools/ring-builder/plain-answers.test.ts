@@ -20,7 +20,7 @@ test('why treats a word that is also a device name as a key, and reports this', 
     'sd2 was treated as a key; a device also has this name: ring-builder why notes d1',
   );
   for (const command of ['why notes other', 'why notes sd2 --as-key']) {
-    expect(await tool.text(command), command).not.toContain('was taken for a key');
+    expect(await tool.text(command), command).not.toContain('was treated as a key');
   }
 });
 
