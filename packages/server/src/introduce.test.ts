@@ -1,5 +1,5 @@
-// What is believed of a hello: nothing that a caller says, only what the server it names says when
-// it is greeted, and only what may be true.
+// Tests what a server believes of a hello: nothing that the caller claims, and only the plausible
+// statements of the server that it names, made when that server is greeted.
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { believedPeersMax, generationLeadMax } from '@ringwright/base/limits-rings';
@@ -47,7 +47,7 @@ interface DeviceShape {
   readonly cooldown?: () => Promise<unknown>;
 }
 
-/** A device with a ring, or with none; what others say when they are greeted is in `there`. */
+/** Makes a device with or without a ring. `there` holds what other servers answer to a greeting. */
 async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = {}) {
   const folder = await scratchFolder();
   onTestFinished(() => folder[Symbol.asyncDispose]());
@@ -139,25 +139,29 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
 }
 
 const lies: readonly (readonly [string, Partial<Said>])[] = [
-  ['of a later state of this directory', { remembered: generationOf('born 0', 7) }],
+  ['remembers a later state of this directory', { remembered: generationOf('born 0', 7) }],
   [
-    'of the latest state there could be',
+    'remembers the highest possible age of this directory',
     { remembered: generationOf('born 0', Number.MAX_SAFE_INTEGER) },
   ],
-  ['of the next state', { remembered: generationOf('born 0', 2) }],
-  ['of a directory of its own', { life: generationOf('x', 1) }],
-  ['of rings', { rings: Array(24).fill(newRing) as Said['rings'] }],
-  ['of a clock a minute ahead', { ms: nowMs + 59_000 }],
+  ['remembers the next age of this directory', { remembered: generationOf('born 0', 2) }],
+  ['reports another data directory', { life: generationOf('x', 1) }],
+  ['lists unknown rings', { rings: Array(24).fill(newRing) as Said['rings'] }],
+  ['shows a clock 59 s ahead', { ms: nowMs + 59_000 }],
 ];
 
-test.each(lies)('an unknown peer lies %s: nothing happens', async (_name, lie) => {
+test.each(lies)('a hello of an unknown peer that %s is ignored', async (_name, lie) => {
   const { ports, greeted, refills, caughtUp, heard, unheard, hear, flush } = await device();
   const before = ports.generation.current;
   for (const address of ['10.9.9.9:1', '', 'a@b:1', '127.0.0.1:6200']) {
     await hear({ ...lie, address });
     expect(ports.memory.recall(address)).toBeNull();
   }
-  expect(unheard, 'a tool names no address').toEqual(['10.9.9.9:1', 'a@b:1', '127.0.0.1:6200']);
+  expect(unheard, 'a hello without address is a tool').toEqual([
+    '10.9.9.9:1',
+    'a@b:1',
+    '127.0.0.1:6200',
+  ]);
   expect(heard).toEqual([]);
   await flush();
   expect([greeted, refills, caughtUp]).toEqual([[], [], []]);
@@ -166,28 +170,28 @@ test.each(lies)('an unknown peer lies %s: nothing happens', async (_name, lie) =
   expect(ports.clock.nowMs()).toBe(nowMs);
 });
 
-test.each(lies)('whoever lies %s in the name of a member is not believed', async (_name, lie) => {
+test.each(lies)('a forged hello of a known peer that %s is not believed', async (_name, lie) => {
   const { ports, there, greeted, refills, caughtUp, heard, hear, flush } = await device();
   const before = ports.generation.current;
   there.set(member, { life: generationOf('true', 5), remembered: before });
   await hear({ ...lie, address: member });
   await flush();
-  expect(heard, 'it is reason enough to connect').toEqual([member]);
-  expect(greeted.length, 'the member itself is asked').toBeLessThanOrEqual(1);
+  expect(heard, 'the hello shows that the server runs').toEqual([member]);
+  expect(greeted.length, 'at most the known peer itself is greeted').toBeLessThanOrEqual(1);
   expect([refills, caughtUp]).toEqual([[], []]);
   expect(ports.generation.current).toEqual(before);
   expect(ports.memory.recall(member)?.born).not.toBe('x');
   expect(ports.clock.next(0).ms).toBe(nowMs);
 });
 
-test('a member that knows a later state is asked back and believed, once', async () => {
+test('a known peer that remembers a later state is greeted, and believed once', async () => {
   const { ports, there, greeted, refills, hear, flush, greetThere } = await device();
   there.set(member, { remembered: generationOf('born 0', 7) });
   const answer = await hear({ address: member, remembered: generationOf('born 0', 7) });
   expect(refills).toEqual([generationOf('born 0', 7)]);
-  expect(answer.life, 'what is told is the new age').toEqual(ports.generation.current);
+  expect(answer.life, 'the answer contains the new age').toEqual(ports.generation.current);
   expect(ports.generation.current.age).toBeGreaterThan(1_000);
-  // Age + 1, again and again, kept all files filling.
+  // Without this limit, repeated claims of age + 1 would keep all files filling.
   for (let lead = 1; lead <= 3; lead += 1) {
     const remembered = generationOf('born 0', ports.generation.current.age + lead);
     there.set(member, { remembered });
@@ -196,7 +200,7 @@ test('a member that knows a later state is asked back and believed, once', async
   }
   await flush();
   expect(refills).toHaveLength(1);
-  // Another one has a word of its own, and nobody an age that was never counted.
+  // Another peer is believed once too, but not with an age that cannot have been counted.
   there.set(other, {
     remembered: generationOf('born 0', ports.generation.current.age + generationLeadMax + 1),
   });
@@ -208,31 +212,31 @@ test('a member that knows a later state is asked back and believed, once', async
   expect(greeted).toEqual([member, ...Array(3).fill(member), other, other]);
 });
 
-test('a member that was greeted and did not say so never says so in this life', async () => {
+test('a peer that reported no later state when greeted is not believed later', async () => {
   const { ports, there, refills, hear, flush, greetThere } = await device();
   there.set(member, { remembered: ports.generation.current });
   await greetThere(member);
-  // It turned round since: all holders told so at once would have no complete copy left.
+  // It changes its claim. If all holders refilled on it at once, no complete copy would be left.
   const remembered = generationOf('born 0', ports.generation.current.age + 1);
   there.set(member, { remembered });
   await hear({ address: member, remembered });
   await greetThere(member);
   await flush();
   expect(refills).toEqual([]);
-  // Another one was away and knows better.
+  // Another peer was not greeted before, and is believed.
   there.set(other, { remembered });
   await greetThere(other);
   expect(refills).toEqual([remembered]);
 });
 
-test('a member that says so and cannot be asked is not introduced to', async () => {
+test('a hello that reports a later state fails if its sender cannot be reached', async () => {
   const { refills, hear } = await device();
   const hearing = hear({ address: member, remembered: generationOf('born 0', 7) });
   await expect(hearing).rejects.toThrow(expect.objectContaining({ code: 'PEER_UNREACHABLE' }));
   expect(refills).toEqual([]);
 });
 
-test('a member that says so while it starts is asked again until it answers', async () => {
+test('a peer that reports a later state is greeted again until it answers', async () => {
   const cooldowns: (() => void)[] = [];
   const cooldown = () => new Promise<void>((resolve) => void cooldowns.push(resolve));
   const { there, greeted, refills, hear, flush } = await device({ cooldown });
@@ -248,14 +252,14 @@ test('a member that says so while it starts is asked again until it answers', as
   const asked = greeted.length;
   cooldowns.pop()?.();
   await flush();
-  expect(greeted, 'it has answered').toHaveLength(asked);
+  expect(greeted, 'no greeting follows the answer').toHaveLength(asked);
 });
 
-test('two that greet each other, each knowing better, do not wait for each other', async () => {
+test('two servers that greet each other with later states do not deadlock', async () => {
   const { ports, refills, hear } = await device();
   const remembered = generationOf('born 0', 7);
   const call = async (): Promise<Said> => {
-    // Its hello comes while this one's is answered.
+    // The peer's own hello arrives before it answers the greeting.
     await hear({ address: member, remembered });
     return saying({ remembered });
   };
@@ -263,22 +267,22 @@ test('two that greet each other, each knowing better, do not wait for each other
   expect(refills).toEqual([remembered]);
 });
 
-test('the clock, the directory and the rings of a member come from where it is', async () => {
+test('clock, directory and rings of a peer are taken from its answer to a greeting', async () => {
   const { ports, there, greeted, caughtUp, sent, hear, flush } = await device();
   there.set(member, { life: generationOf('true', 5), rings: [newRing], ms: nowMs - 30_000 });
   await hear({ address: member, life: generationOf('true', 5) });
   await flush();
   expect(greeted).toEqual([member]);
   expect(caughtUp).toEqual([member]);
-  expect(sent, 'and it gets what it lacks').toEqual([member]);
+  expect(sent, 'the peer gets the rings that it lacks').toEqual([member]);
   expect(ports.memory.recall(member)).toEqual(generationOf('true', 5));
-  expect(ports.clock.nowMs(), 'of two clocks, the one behind').toBe(nowMs - 29_000);
+  expect(ports.clock.nowMs(), 'the slower of two clocks counts').toBe(nowMs - 29_000);
   await hear({ address: member, life: generationOf('true', 5) });
   await flush();
-  expect(greeted, 'no news').toEqual([member]);
+  expect(greeted, 'a hello without news causes no greeting').toEqual([member]);
 });
 
-test('the clock of a member is learned before the refill that it brings', async () => {
+test("a peer's clock is learned before the refill that its answer causes", async () => {
   const { ports, refills } = await device();
   const agreed: number[] = [];
   const onRefill: IntroducePorts['onRefill'] = (remembered) => {
@@ -291,7 +295,7 @@ test('the clock of a member is learned before the refill that it brings', async 
   expect([refills.length, agreed]).toEqual([1, [nowMs - 29_000]]);
 });
 
-test('what was said before a ring named anybody counts only for those that it names', async () => {
+test('claims made before the first ring do not count for servers it does not name', async () => {
   const { held, ports, there, hear, flush, greetThere } = await device({ hasRing: false });
   const hourBehind = nowMs - 3_600_000;
   for (let port = 1; port <= 16; port += 1) {
@@ -311,7 +315,7 @@ test('what was said before a ring named anybody counts only for those that it na
   expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
 });
 
-test('a device without any ring asks whoever calls it, and only so many', async () => {
+test('a device without a ring greets unknown callers, up to 16 addresses', async () => {
   const { ports, there, greeted, caughtUp, hear, flush } = await device({ hasRing: false });
   there.set('10.0.0.7:1', { rings: [newRing] });
   await hear({ address: '10.0.0.7:1', rings: [newRing] });
@@ -325,7 +329,7 @@ test('a device without any ring asks whoever calls it, and only so many', async 
   expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
 });
 
-test('the words that were believed are forgotten only when there are too many', async () => {
+test('believed addresses are forgotten only beyond the limit, oldest first', async () => {
   const { knownPeers } = (await device()).ports;
   const addresses = Array.from({ length: believedPeersMax + 2 }, (_, id) => `10.0.0.1:${id}`);
   for (const address of addresses) knownPeers.believe(address);
@@ -333,7 +337,7 @@ test('the words that were believed are forgotten only when there are too many', 
   expect(believed).toEqual(addresses.slice(2));
 });
 
-test('a server is being greeted until the last of its greetings has ended', async () => {
+test('a server counts as being greeted until its last greeting has ended', async () => {
   const { knownPeers } = (await device()).ports;
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const greetings = [first, second].map(({ promise }) =>
@@ -347,7 +351,7 @@ test('a server is being greeted until the last of its greetings has ended', asyn
   expect(knownPeers.isGreeting(member)).toBe(false);
 });
 
-test('a replication address is another way to the same server, or not believed', async () => {
+test('an answer at a replication address counts only if its own device gives it', async () => {
   const replication = { ip: '127.0.0.2', port: 6301 };
   const devices = ring.devices.map((one) => (one?.id === 1 ? { ...one, replication } : one));
   const { ports, there, greetThere } = await device({ named: { ...ring, devices } });

@@ -1,10 +1,11 @@
-// A hint that cannot be written is told, and keeps no server from its start.
+// Tests server.json, the hint where a server listens. A failed write is reported, and does not keep
+// the server from starting.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { noteListening, readListening } from './listening-file.ts';
 
-test('where a server listens, as long as it does', async () => {
+test('server.json holds the address of a server until the server ends', async () => {
   await using folder = await scratchFolder();
   const troubles: unknown[] = [];
   const end = await noteListening(folder.path, '0.0.0.0:7101', (error) => troubles.push(error));
@@ -14,7 +15,7 @@ test('where a server listens, as long as it does', async () => {
   expect(troubles).toEqual([]);
 });
 
-test('a disk that does not take it is told, and no failure', async () => {
+test('a failed write of server.json is reported and does not throw', async () => {
   await using folder = await scratchFolder();
   const troubles: unknown[] = [];
   const absent = join(folder.path, 'absent');

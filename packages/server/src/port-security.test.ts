@@ -1,4 +1,4 @@
-// What a port shows and logs: a bundle that has ended, callers that are refused again and again.
+// Tests what a port shows and logs: an expired TLS bundle, and a caller that is refused repeatedly.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ function noted() {
   return { lines, log };
 }
 
-test.skipIf(!opensslHere)('a bundle that has ended is shown, and said loudly', async () => {
+test.skipIf(!opensslHere)('an expired bundle is shown and logged as an error', async () => {
   await using folder = await scratchFolder();
   const { cert, key } = await makeCertificates(folder.path);
   const file = path.join(folder.path, 'bundle.pem');
@@ -37,7 +37,7 @@ test.skipIf(!opensslHere)('a bundle that has ended is shown, and said loudly', a
   expect(lines[0]?.slice(0, 2)).toMatchObject(['error', { error: { hint } }]);
 });
 
-test('a caller that comes back and is refused is one line, with a count at the end', async () => {
+test('repeated refusals of a caller are logged once, with a count at the end', async () => {
   const { lines, log } = noted();
   const security = await PortSecurity.open('own', { device, log, nowMs: Date.now });
   const server = createServer();

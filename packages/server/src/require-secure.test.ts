@@ -1,4 +1,4 @@
-// Who may listen where without protection, and what is printed to those who may not.
+// Tests at which addresses a server may listen without protection, and what a refusal prints.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { isInsecure, requireSecure } from './require-secure.ts';
@@ -16,7 +16,7 @@ function refusal(settings: Parameters<typeof requireSecure>[0]): CodedError | nu
 }
 
 test.each(['127.0.0.1:6200', '127.9.9.9:1', '[::1]:6200', 'localhost:6200'])(
-  'at %s nothing is needed',
+  'a server at %s needs no protection',
   (listen) => {
     expect(refusal({ ...options, listen })).toBeNull();
     expect(isInsecure({ ...options, listen })).toBe(false);
@@ -24,7 +24,7 @@ test.each(['127.0.0.1:6200', '127.9.9.9:1', '[::1]:6200', 'localhost:6200'])(
 );
 
 test.each(['10.0.0.1:6200', '0.0.0.0:6200', '[::]:6200', 'sd1.example:6200', '127.0.0.1.evil:1'])(
-  'at %s TLS, trust and access are needed, or an explicit word',
+  'a server at %s needs TLS, trust and access, or --insecure-listen',
   (listen) => {
     const lacking = (changed: object): unknown =>
       refusal({ ...options, listen, ...changed })?.details['lacks'] ?? null;
@@ -40,7 +40,7 @@ test.each(['10.0.0.1:6200', '0.0.0.0:6200', '[::]:6200', 'sd1.example:6200', '12
   },
 );
 
-test.each(['operatorListen', 'replicationListen'])('at %s too', (door) => {
+test.each(['operatorListen', 'replicationListen'])('%s beyond loopback is refused too', (door) => {
   const here = { ...options, listen: '127.0.0.1:6200' };
   expect(refusal({ ...here, [door]: '127.0.0.1:6300' })).toBeNull();
   expect(refusal({ ...here, [door]: '10.1.0.1:6300' })).toMatchObject({
@@ -49,7 +49,7 @@ test.each(['operatorListen', 'replicationListen'])('at %s too', (door) => {
   });
 });
 
-test('what is printed can be typed as it stands, with all that was typed before', () => {
+test('the refusal prints complete commands that repeat all options as typed', () => {
   const typed = { ...options, device: 'sd1', redisPort: 6390, allowHost: ['a.example', '.rw'] };
   const { hint } = refusal(typed) ?? { hint: '' };
   const place = '--data /srv/sd1 --listen 10.0.0.1:6200 --allow-host a.example --allow-host .rw';
@@ -67,7 +67,7 @@ test('what is printed can be typed as it stands, with all that was typed before'
   ]);
 });
 
-test('what is there already is asked for no more', () => {
+test('the refusal does not ask for options that are already set', () => {
   const { hint } = refusal({ ...options, trust: ['t.json'], clientCa: 'my ca.pem' }) ?? {
     hint: '',
   };

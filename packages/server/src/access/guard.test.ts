@@ -1,3 +1,4 @@
+// Tests which calls the guard allows, by access document, token and proof of being a peer.
 import type { GrantedToken } from '@ringwright/access/access-document';
 import { role } from '@ringwright/access/need';
 import { storedAccess } from '@ringwright/access/open-access';
@@ -47,14 +48,14 @@ function guarded(tokens: readonly GrantedToken[] | null, isStrict = false) {
   return { guard, clock, refusals, grant, codeOf, showing };
 }
 
-test('without an access document all may do all; a strict server lets nobody in', () => {
+test('without an access document everybody is allowed, or nobody on a strict server', () => {
   expect(guarded(null).codeOf(caller())).toBe('allowed');
   const strict = guarded(null, true);
   expect(strict.codeOf(caller())).toBe('TOKEN_MISSING');
   expect(strict.codeOf(strict.showing('ada'))).toBe('ACCESS_PENDING');
 });
 
-test('an open connection loses what is revoked or expires, and gets what is granted', () => {
+test('grants, revocations and expiries take effect on open connections', () => {
   const ada = granted('ada', [{ role: 'operator' }], 2_000);
   const bob = granted('bob', [{ role: 'metrics' }]);
   const { grant, clock, codeOf, showing, guard } = guarded([ada]);
@@ -72,7 +73,7 @@ test('an open connection loses what is revoked or expires, and gets what is gran
   ]);
 });
 
-test('a refusal says what lacks, and the log learns who it was', () => {
+test('a refusal is reported with the caller, its token and the missing permission', () => {
   const { guard, refusals, showing, codeOf } = guarded([granted('bob', [{ role: 'metrics' }])]);
   expect(codeOf(showing('bob'))).toBe('PERMISSION_MISSING');
   expect(codeOf(showing('eve'))).toBe('TOKEN_REFUSED');
@@ -84,19 +85,19 @@ test('a refusal says what lacks, and the log learns who it was', () => {
   expect(() => guard.require(unreadable, operate)).toThrow(/not granted here/);
 });
 
-test('who proved to be a peer is one, and nothing else', () => {
+test('a proven peer has the role peer and no other', () => {
   const { codeOf, showing } = guarded([]);
   expect(codeOf(showing(null, true), [role('peer')])).toBe('allowed');
   expect(codeOf(showing(null, true))).toBe('PERMISSION_MISSING');
 });
 
-/** None of them is reached: whoever shows nothing is refused before. */
+/** Stands for the parts behind the guard: each property and each call returns it again. */
 const nothingBehind = new Proxy(() => undefined, {
   get: (_, name) => (name === 'then' ? undefined : nothingBehind),
   apply: () => nothingBehind,
 }) as never;
 
-test('every message but the first and the signed ones is refused without a token', async () => {
+test('without a token every message except hello and trust-offer is refused', async () => {
   const { guard, grant } = guarded([]);
   const handlers = new Map<string, CallHandler>();
   const parts = { introduce: nothingBehind, copies: nothingBehind, throttle: nothingBehind };
@@ -123,7 +124,7 @@ test('every message but the first and the signed ones is refused without a token
       (error: { code?: string }) => error.code ?? 'passed',
     );
     if (code !== 'TOKEN_MISSING') open.push(method);
-    // The same with a token for something else.
+    // The same request with a token that grants something else.
     grant([granted('app', [{ role: 'read', keyspace: 'other', prefix: '' }])], 2);
     const app = caller();
     guard.show(app, credentialFrom('x', testToken('app')));

@@ -1,3 +1,4 @@
+// Tests the limits on connections, and on the bytes that are held for them.
 import { expect, test } from 'vitest';
 import { ByteBudget } from './byte-budget.ts';
 import { type Guest, Places } from './places.ts';
@@ -15,7 +16,7 @@ function guests() {
 const busy = { isBusy: () => true };
 const known = { isKnown: () => true };
 
-test('the oldest idle guest makes room; who is busy or known stays', () => {
+test('the connection idle for longest makes room, and busy or known ones stay', () => {
   const { ended, guest } = guests();
   const places = new Places(rules);
   const first = places.enter(guest('a1'));
@@ -27,14 +28,14 @@ test('the oldest idle guest makes room; who is busy or known stays', () => {
   expect(ended).toEqual(['c1']);
   for (const name of ['f1', 'g1', 'h1']) places.enter(guest(name, busy));
   expect(ended).toEqual(['c1', 'd1', 'a1', 'e1']);
-  expect(places.enter(guest('i1')), 'all are busy').toBeNull();
-  expect(places.enter(guest('m1', known)), 'a member of a ring').not.toBeNull();
+  expect(places.enter(guest('i1')), 'all connections are busy').toBeNull();
+  expect(places.enter(guest('m1', known)), 'a known guest gets a reserved place').not.toBeNull();
   expect(places.enter(guest('m2', known))).not.toBeNull();
-  expect(places.enter(guest('m3', known)), 'now all is full').toBeNull();
+  expect(places.enter(guest('m3', known)), 'the reserved places are taken too').toBeNull();
   expect(places.taken).toBe(6);
 });
 
-test('one address does not take all places, and this machine itself is not counted', () => {
+test('the number of connections per address is limited, except for loopback addresses', () => {
   const { ended, guest } = guests();
   const places = new Places({ max: 100, reserved: 0, perAddressMax: 3 });
   const held = ['a1', 'a2', 'a3'].map((name) => places.enter(guest(name, busy)));
@@ -42,8 +43,8 @@ test('one address does not take all places, and this machine itself is not count
   expect(places.enter(guest('b1'))).not.toBeNull();
   held[0]?.leave();
   held[0]?.leave();
-  expect(places.enter(guest('a5')), 'one has left').not.toBeNull();
-  expect(places.enter(guest('a6')), 'an idle one of its own goes').not.toBeNull();
+  expect(places.enter(guest('a5')), 'one connection has left').not.toBeNull();
+  expect(places.enter(guest('a6')), 'an idle one of the address is closed').not.toBeNull();
   expect(ended).toEqual(['a5']);
   for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.9']) {
     for (let at = 0; at < 5; at += 1) {
@@ -52,7 +53,7 @@ test('one address does not take all places, and this machine itself is not count
   }
 });
 
-test('bytes of all connections together are bounded: who came on least lately ends', () => {
+test('beyond the byte limit the connection that progressed least recently ends', () => {
   const ended: string[] = [];
   const budget = new ByteBudget(100);
   const [a, b, c] = ['a', 'b', 'c'].map((name) => budget.connection(() => void ended.push(name)));
@@ -65,7 +66,7 @@ test('bytes of all connections together are bounded: who came on least lately en
   a?.hold(100);
   expect([ended, budget.bytes]).toEqual([['b'], 100]);
   c?.hold(500);
-  expect(ended, 'the one that is too large alone ends too').toEqual(['b', 'a', 'c']);
+  expect(ended, 'a connection above the limit by itself ends too').toEqual(['b', 'a', 'c']);
   a?.leave();
   expect(budget.bytes).toBe(0);
 });

@@ -1,3 +1,4 @@
+// Tests the audit log: its hash chain, its limits, and a disk that fails.
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { checkChain, parseLine } from '@ringwright/access/audit-line';
 import { auditFilesMax, auditWaitingMax } from '@ringwright/base/limits-access';
@@ -22,7 +23,7 @@ async function onlyFile(data: string): Promise<string> {
   return file;
 }
 
-test('lines are chained over restarts, and half a line of a crash is cut off', async () => {
+test('lines are chained across restarts, and a line cut short by a crash is removed', async () => {
   const data = await dataForTest();
   const log = await load(data);
   for (const what of ['one', 'two']) log.note(event(what));
@@ -40,7 +41,7 @@ test('lines are chained over restarts, and half a line of a crash is cut off', a
   expect((await again.read(3, 1)).map((text) => parseLine(text)?.what)).toEqual(['two']);
 });
 
-test('a line that was changed, cut out or put in is found', async () => {
+test('the check finds a line that was changed, removed or inserted', async () => {
   const data = await dataForTest();
   const log = await load(data);
   for (let at = 0; at < 5; at += 1) log.note(event(`number ${at}`));
@@ -60,11 +61,11 @@ test('a line that was changed, cut out or put in is found', async () => {
       expect.objectContaining({ code: 'AUDIT_LOG_BROKEN' }),
     );
   }
-  // What was at the beginning may have been rotated away.
+  // The first lines may have been rotated away.
   expect(checkChain(lines.slice(2))).toEqual([]);
 });
 
-test('a flood is bounded, and what was left out is counted', async () => {
+test('waiting lines and files are limited, and dropped lines are counted', async () => {
   const data = await dataForTest();
   const log = await load(data);
   for (let at = 0; at < auditWaitingMax + 10; at += 1) log.note(event('x'.repeat(10_000)));
@@ -83,7 +84,7 @@ test('a flood is bounded, and what was left out is counted', async () => {
   expect(await checkAuditLog(data)).toEqual([]);
 });
 
-test('a disk that takes nothing stops nobody, and the chain goes on afterwards', async () => {
+test('a failed write is reported, and the chain continues when the disk works again', async () => {
   const data = await dataForTest();
   const log = await load(data);
   log.note(event('before'));

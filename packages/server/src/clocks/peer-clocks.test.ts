@@ -1,3 +1,4 @@
+// Tests what the clocks of other servers show about the local clock, and the agreed time.
 import { clockAgreesMs, clockAheadMsMax } from '@ringwright/base/limits';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -6,14 +7,14 @@ import { PeerClocks } from './peer-clocks.ts';
 const hourMs = 3_600_000;
 
 test.each([
-  ['nobody was heard', [], 0],
-  ['a single other server: which of the two is wrong?', [-hourMs], 0],
-  ['ahead of both others', [-hourMs, -hourMs], hourMs],
-  ['one of the others is wrong', [-hourMs, 0], 0],
-  ['one of the others is wrong, in the other direction', [hourMs, -hourMs], 0],
-  ['ahead of most of five', [-hourMs, -2 * hourMs, -hourMs, 0], hourMs],
-  ['behind all others', [hourMs, hourMs], 0],
-])('%s', (_, others, expected) => {
+  ['no other clock is known', [], 0],
+  ['one other clock is known and either may be wrong', [-hourMs], 0],
+  ['this clock is ahead of both others', [-hourMs, -hourMs], hourMs],
+  ['one of two others is behind', [-hourMs, 0], 0],
+  ['one of two others is ahead and one behind', [hourMs, -hourMs], 0],
+  ['this clock is ahead of most of five', [-hourMs, -2 * hourMs, -hourMs, 0], hourMs],
+  ['this clock is behind both others', [hourMs, hourMs], 0],
+])('the lead over most clocks is correct when %s', (_, others, expected) => {
   let monotonicMs = 5;
   const nowMs = 1_763_692_800_000;
   const clocks = new PeerClocks(() => monotonicMs);
@@ -23,7 +24,7 @@ test.each([
   const mirrored = new PeerClocks(() => monotonicMs);
   for (const [index, offset] of others.entries()) mirrored.learn(`peer ${index}`, nowMs - offset);
   expect(mirrored.behindMs(nowMs)).toBe(expected);
-  // Time goes by everywhere; then the clock here is set forward by somebody.
+  // Time passes on all servers. Then the clock here is set forward by hours.
   monotonicMs += 1_000;
   expect(clocks.aheadMs(nowMs + 1_000)).toBe(expected);
   const details: unknown = expect.objectContaining({ outcome: 'rejected' });
@@ -34,20 +35,20 @@ test.each([
 });
 
 test.each([
-  ['nobody was heard', [], 0],
-  ['ahead of the only other one', [-hourMs], hourMs],
-  ['behind it', [hourMs], -hourMs],
-  ['ahead of both others', [-hourMs, -2 * hourMs], hourMs],
-  ['behind both', [hourMs, 2 * hourMs], -hourMs],
-  ['one of the others is wrong', [hourMs, 0], 0],
-  ['behind most of five', [hourMs, hourMs, hourMs, 0], -hourMs],
-])('away from the others: %s', (_, others, expected) => {
+  ['no other clock is known', [], 0],
+  ['this clock is ahead of the only other one', [-hourMs], hourMs],
+  ['this clock is behind the only other one', [hourMs], -hourMs],
+  ['this clock is ahead of both others', [-hourMs, -2 * hourMs], hourMs],
+  ['this clock is behind both others', [hourMs, 2 * hourMs], -hourMs],
+  ['one of two others is ahead', [hourMs, 0], 0],
+  ['this clock is behind most of five', [hourMs, hourMs, hourMs, 0], -hourMs],
+])('the difference from most clocks is correct when %s', (_, others, expected) => {
   const clocks = new PeerClocks(() => 5);
   for (const [index, offset] of others.entries()) clocks.learn(`peer ${index}`, 1_000 + offset);
   expect(clocks.awayMs(1_000)).toBe(expected);
 });
 
-test('the clocks of servers that left count no more', () => {
+test('the clocks of servers that left no longer count', () => {
   const clocks = new PeerClocks(() => 0);
   for (const gone of ['x', 'y', 'z']) clocks.learn(gone, -hourMs);
   clocks.learn('here', 0);
@@ -57,18 +58,18 @@ test('the clocks of servers that left count no more', () => {
 });
 
 test.each([
-  ['nobody was heard', [], 0],
-  ['one other server: the one behind', [-30_000], -29_000],
-  ['one other server that is ahead', [30_000], 0],
-  ['both others are ahead: this one is wrong', [30_000, 40_000], 29_000],
-  ['one of three is wrong', [59_000, 0], 0],
-  ['a minority of five is wrong', [59_000, 59_000, 0, 0], 0],
-  ['most of five are ahead', [59_000, 59_000, 59_000, 0], 58_000],
-  ['close enough', [1_000, 1_000], 0],
-  ['a little more', [1_001, 1_001], 1],
-  ['no further than clocks may be wrong', [hourMs, hourMs], 60_000],
-  ['nor back', [-hourMs, -hourMs], -60_000],
-])('the time that servers agree on: %s', (_, others, expected) => {
+  ['no other clock is known', [], 0],
+  ['the only other clock is behind', [-30_000], -29_000],
+  ['the only other clock is ahead', [30_000], 0],
+  ['both other clocks are ahead', [30_000, 40_000], 29_000],
+  ['one of three clocks is ahead', [59_000, 0], 0],
+  ['two of five clocks are ahead', [59_000, 59_000, 0, 0], 0],
+  ['three of five clocks are ahead', [59_000, 59_000, 59_000, 0], 58_000],
+  ['the difference is within clockAgreesMs', [1_000, 1_000], 0],
+  ['the difference is 1 ms above clockAgreesMs', [1_001, 1_001], 1],
+  ['both other clocks are an hour ahead', [hourMs, hourMs], 60_000],
+  ['both other clocks are an hour behind', [-hourMs, -hourMs], -60_000],
+])('the agreed time is correct when %s', (_, others, expected) => {
   let monotonicMs = 5;
   const nowMs = 1_763_692_800_000;
   const clocks = new PeerClocks(() => monotonicMs);
@@ -85,14 +86,14 @@ const offsets = fc.array(fc.integer({ min: -aMinute, max: aMinute }), {
 });
 const lie = fc.integer({ min: -2 * aMinute, max: 2 * aMinute });
 
-/** The agreed time less this machine's, when other clocks are off by so much. */
+/** Returns the agreed time minus the local time when other clocks differ by `others`. */
 function agreedBy(others: readonly number[]): number {
   const clocks = new PeerClocks(() => 0);
   for (const [index, offset] of others.entries()) clocks.learn(`peer ${index}`, offset);
   return clocks.agreedMs(0);
 }
 
-test('one clock that moves moves the agreed time by no more than it moves', () => {
+test('a shift of one clock shifts the agreed time by at most as much', () => {
   fc.assert(
     fc.property(offsets, lie, fc.integer({ min: 0, max: 2_000 }), (others, first, moved) => {
       const change = agreedBy([...others, first + moved]) - agreedBy([...others, first]);
@@ -102,7 +103,7 @@ test('one clock that moves moves the agreed time by no more than it moves', () =
   );
 });
 
-test('a liar moves it by no more than true clocks differ beyond clockAgreesMs', () => {
+test('a false clock shifts the agreed time by at most the true spread above clockAgreesMs', () => {
   fc.assert(
     fc.property(offsets, lie, (others, said) => {
       fc.pre(others.length > 1);
@@ -113,7 +114,7 @@ test('a liar moves it by no more than true clocks differ beyond clockAgreesMs', 
   );
 });
 
-test('it never goes back, whatever is heard, and is never far from this clock', () => {
+test('the agreed time never goes back and stays within 2 minutes of the local clock', () => {
   const heard = fc.record({ from: fc.nat(3), ms: lie, laterMs: fc.nat(90_000) });
   fc.assert(
     fc.property(fc.array(heard, { maxLength: 40 }), (all) => {
@@ -134,10 +135,10 @@ test('it never goes back, whatever is heard, and is never far from this clock', 
   );
 });
 
-test('a clock of this machine that was wrong and is set back is followed', () => {
+test('the agreed time follows a local clock that is set back by an hour', () => {
   const clocks = new PeerClocks(() => 0);
   expect(clocks.agreedMs(hourMs)).toBe(hourMs);
   expect(clocks.agreedMs(0)).toBe(0);
-  expect(clocks.agreedMs(-1_500), 'a little: it stands still').toBe(0);
+  expect(clocks.agreedMs(-1_500), 'it stands still when the clock is set back a little').toBe(0);
   expect(clocks.agreedMs(1)).toBe(1);
 });

@@ -1,3 +1,5 @@
+// Tests the issued stamps on a simulated machine with crashes and clock changes, and the file that
+// keeps the reservation.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +12,12 @@ import { openClockFile, StampIssuer } from './stamp-issuer.ts';
 
 const startMs = 1_763_692_800_000;
 
-/** A device whose machine may be set to any time, and whose process may die at any moment. */
+/** A device whose clock can be set to any time and whose process can crash at any moment. */
 class Machine {
   nowMs = startMs;
   savedMs = 0;
   saves = 0;
-  /** Saves that begin and are not on disk yet: a crash loses them, or not. */
+  /** Saves that have begun and are not on disk yet. A crash may lose them. */
   #pending: { ms: number; done: () => void }[] = [];
   issuer = this.#start();
 
@@ -31,7 +33,7 @@ class Machine {
     return new StampIssuer({ clock, savedMs: this.savedMs, save });
   }
 
-  /** The disk ends what it has begun. */
+  /** Completes the saves that have begun. */
   land(): void {
     for (const { ms, done } of this.#pending.splice(0)) {
       this.savedMs = ms;
@@ -52,7 +54,7 @@ class Machine {
     this.crash(false);
   }
 
-  /** Lets promises run and saves land until nothing is under way. */
+  /** Completes saves and runs promises until nothing is in flight. */
   async flush(): Promise<void> {
     for (let turn = 0; turn < 20; turn += 1) {
       this.land();
@@ -83,7 +85,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('crash' as const), landed: fc.boolean(), inFlight: fc.boolean() }),
 );
 
-test('no stamp is issued twice or below another, over crashes and set clocks', async () => {
+test('stamps always increase, across crashes and clock changes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const machine = new Machine();
@@ -92,7 +94,7 @@ test('no stamp is issued twice or below another, over crashes and set clocks', a
         if (one.kind === 'tick' || one.kind === 'jump') machine.nowMs += one.byMs;
         else if (one.kind === 'close') await machine.restart();
         else if (one.kind === 'crash') {
-          // A stamp that was asked for and is not covered yet must not have been given.
+          // A stamp that was requested and is not covered by a reservation must not be issued.
           if (one.inFlight) Promise.resolve(machine.issuer.issue(3)).catch(() => {});
           machine.crash(one.landed);
         } else {
@@ -113,7 +115,7 @@ test('no stamp is issued twice or below another, over crashes and set clocks', a
   );
 });
 
-test('a clock set back while the server was down is refused until it has caught up', async () => {
+test('a clock set back while the server was down gives no stamps until it catches up', async () => {
   const machine = new Machine();
   const before = await machine.issue();
   machine.nowMs -= 3_600_000;
@@ -126,7 +128,7 @@ test('a clock set back while the server was down is refused until it has caught 
   expect(compareStamps(await machine.issue(), before)).toBeGreaterThan(0);
 });
 
-test('a clock that is set while the disk is waited for is looked at once more', async () => {
+test('the clock is checked again after waiting for the disk', async () => {
   const machine = new Machine();
   const refused = new Error('looked at, and found wrong');
   const again = (): never => {
@@ -139,7 +141,7 @@ test('a clock that is set while the disk is waited for is looked at once more', 
   await expect(stamp).rejects.toBe(refused);
 });
 
-test('steady writing saves about twice per reserved span, and idling not at all', async () => {
+test('steady writes save about twice per reserved span, and an idle issuer never', async () => {
   const machine = new Machine();
   for (let ms = 0; ms < 60_000; ms += 100) {
     machine.nowMs += 100;
@@ -152,7 +154,7 @@ test('steady writing saves about twice per reserved span, and idling not at all'
   expect(machine.saves).toBe(saves);
 });
 
-test('a clean stop gives back what was reserved', async () => {
+test('a clean stop returns the unused part of the reservation', async () => {
   const machine = new Machine();
   const last = await machine.issue();
   await machine.restart();
@@ -160,7 +162,7 @@ test('a clean stop gives back what was reserved', async () => {
   await expect(machine.issue()).resolves.toMatchObject({ ms: last.ms + 1 });
 });
 
-test('the file keeps the mark; an unreadable one is no guess', async () => {
+test('clock.json keeps the reservation, and an invalid file is refused', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'clock-'));
   try {
     const first = await openClockFile(directory);

@@ -1,5 +1,6 @@
-// Conditional and linearizable writes beside plain ones while a slot changes its device, with
-// losses, delays, crashes and clocks that differ: every history has an order that explains it.
+// Runs conditional, linearizable and plain writes during a move in a simulated cluster, with lost
+// messages, delays, crashes and differing clocks. The oracle is a register: for every history some
+// order of its operations must explain all answers.
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { afterAll, describe, expect, test, vi } from 'vitest';
@@ -22,7 +23,7 @@ type Told = (RegisterOperation<State> & { readonly key: string }) | null;
 const textOf = (record: WireContent | null): State =>
   record?.value ? Buffer.from(record.value).toString() : null;
 
-/** What each answer proves, by kind: a run in which something never happens proves nothing. */
+/** Number of answers by kind. A run in which some kind never occurs proves nothing. */
 const seen = new Map<string, number>();
 const saw = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
 
@@ -102,7 +103,7 @@ class Clients {
     });
   }
 
-  /** A value of another record, if the key still holds the one that was read. */
+  /** Writes a new value if the key still holds the record that was read. */
   async #swap(
     { coordinator }: SimulatedDevice,
     {
@@ -133,7 +134,7 @@ class Clients {
   }
 }
 
-/** Rejected: it was not done. Superseded or unknown: it may have been. */
+/** Returns what a failed operation may have done: nothing if it was rejected, else perhaps all. */
 function failed(
   error: unknown,
   name: string,
@@ -201,8 +202,8 @@ function breaches(history: Clients['history']): string[] {
 
 const seeds = Array.from({ length: Number(process.env.SEEDS ?? 120) }, (_, index) => index + 1);
 
-describe('rounds, plain writes and a move', () => {
-  test(`${seeds.length} seeds: every history is linearizable`, async () => {
+describe('rounds and plain writes run during a move', () => {
+  test(`every history of ${seeds.length} seeds is linearizable`, async () => {
     for (const seed of seeds) {
       const options = seed % 5 === 0 ? { ...sound, wrongClock: 4 } : sound;
       expect(breaches(await simulate(seed, options)), `seed ${seed}`).toEqual([]);

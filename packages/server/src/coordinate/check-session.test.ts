@@ -1,4 +1,5 @@
-// A session token that no clock can have made: a write says that it is the token, and which header.
+// Tests session tokens that are further ahead than any correct clock: a write is refused with an
+// error that names the token and its header.
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { parseSessionToken } from '@ringwright/base/session-token';
 import { expect, test } from 'vitest';
@@ -18,7 +19,7 @@ const session = parseSessionToken(`${nowMs + 30_001}.0.1.one`);
 test.each<readonly [string, () => Promise<unknown>]>([
   ['a plain write', () => coordinateWrite(ports, { ...request, session, value: null })],
   ['a write by rounds', () => changeKey(ports, { ...request, session }, () => null)],
-])('%s', async (_, write) => {
+])('%s with a token too far ahead is refused', async (_, write) => {
   await expect((async () => write())()).rejects.toMatchObject({
     code: 'CLOCK_AHEAD',
     message:
@@ -26,23 +27,23 @@ test.each<readonly [string, () => Promise<unknown>]>([
     hint: expect.stringContaining('send the token of the last answer'),
     details: { header: 'x-ringwright-session', token: '1030001.0.1.one', outcome: 'rejected' },
   });
-  expect(ports.clock.next(0).ms, 'it is not learnt').toBe(nowMs);
+  expect(ports.clock.next(0).ms, 'the clock does not learn from the token').toBe(nowMs);
 });
 
-test('made-up tokens keep no write of others from its stamp', async () => {
+test('a forged token cannot push stamps beyond what other devices accept', async () => {
   const clock = new HybridClock(() => nowMs);
   const issuer = new StampIssuer({ clock, savedMs: 0, save: () => Promise.resolve() });
-  // The last counter: the next stamp is a millisecond later.
+  // With the highest counter, the next stamp is a millisecond later.
   const furthest = (aheadMs: number) => parseSessionToken(`${nowMs + aheadMs}.65535.1`);
   expect(() => checkSession(clock, furthest(60_000))).toThrow('at most 30000 ms are allowed');
   checkSession(clock, furthest(30_000));
   const stamp = await issuer.issue(0);
-  // Also by a clock that is half a minute behind this one.
+  // This holds also for a clock that is 29 s behind this one.
   expect(new HybridClock(() => nowMs - 29_000).aheadMs(stamp)).toBeLessThan(60_000);
   await issuer.close();
 });
 
-test('a token of a stamp that is known here is taken, however far it is ahead', () => {
+test('a token with a stamp that the clock has seen is accepted, however far ahead', () => {
   const clock = new HybridClock(() => nowMs);
   clock.observe({ ms: nowMs + 45_000, tie: 0 });
   const token = parseSessionToken(`${nowMs + 45_000}.0.1`);

@@ -1,5 +1,5 @@
-// Random reads and writes while a slot changes its device, with losses, delays and crashes: nothing
-// acknowledged is missed, reads do not go back, rejected writes are never read.
+// Runs random reads and writes during a move in a simulated cluster, with lost messages, delays and
+// crashes. Acknowledged writes are not missed, reads never go back, rejected writes are never read.
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseStamp } from '@ringwright/base/stamp';
 import { afterAll, describe, expect, test, vi } from 'vitest';
@@ -15,7 +15,7 @@ import { coordinateRead, coordinateWrite } from './coordinate.ts';
 useSimulatedTime();
 
 interface Conditions extends SimulationOptions {
-  /** Few: reads repair what writes missed. Many: they do not get to it. */
+  /** Few: reads repair what writes missed. Many: each key is read too seldom for that. */
   readonly keys: number;
 }
 
@@ -24,7 +24,7 @@ interface Run {
   readonly finalized: boolean;
 }
 
-/** Times are of one counter that rises with every event, so no two are equal. */
+/** Times come from one counter that rises with every event, so no two are equal. */
 class Clients {
   readonly history: Operation[] = [];
   readonly #cluster: SimulatedCluster;
@@ -77,7 +77,7 @@ class Clients {
   }
 }
 
-/** Of a write that failed. */
+/** Returns what the client of a failed write learns. */
 function toldBy(error: unknown): Pick<Operation, 'outcome' | 'stamp'> {
   if (!(error instanceof CodedError)) throw error;
   const { outcome, stamp } = error.details;
@@ -88,7 +88,10 @@ function toldBy(error: unknown): Pick<Operation, 'outcome' | 'stamp'> {
   };
 }
 
-/** Pushes each version to the devices one by one, at any pace; the joiner must be loaded at last. */
+/**
+ * Pushes each version to each device after a random pause. Returns false if the joiner does not
+ * load in time for version 4.
+ */
 async function rollOut(cluster: SimulatedCluster, barrier: boolean): Promise<boolean> {
   for (const { version } of cluster.versions.slice(1)) {
     const joiner = cluster.devices[3];
@@ -107,7 +110,7 @@ async function rollOut(cluster: SimulatedCluster, barrier: boolean): Promise<boo
   return true;
 }
 
-/** Cuts one or two devices off the others, for a while, again and again. */
+/** Repeatedly cuts one or two devices off from the others for a while. */
 async function partitions(cluster: SimulatedCluster): Promise<void> {
   for (let count = 0; count < 12; count += 1) {
     await cluster.pause(100);
@@ -156,8 +159,8 @@ function conditionsOf(seed: number): Conditions {
 const seeds = Array.from({ length: 150 }, (_, index) => index + 1);
 const seen = new Map<string, number>();
 
-describe('as it is', () => {
-  test('150 seeds: no breach', async () => {
+describe('reads and writes run during a move', () => {
+  test('no history of 150 seeds violates the guarantees', async () => {
     for (const seed of seeds) {
       const { history, finalized } = await simulate(seed, conditionsOf(seed));
       expect(violationsOf(history), `seed ${seed}`).toEqual([]);
@@ -170,7 +173,7 @@ describe('as it is', () => {
   });
 
   afterAll(() => {
-    // A run in which nothing happens proves nothing.
+    // A run in which one of these never occurs proves nothing.
     for (const what of ['acked', 'superseded', 'rejected', 'unknown', 'read', 'finalized']) {
       expect(seen.get(what) ?? 0, what).toBeGreaterThan(0);
     }

@@ -1,4 +1,4 @@
-// Pages of replicas that differ, merged, against a model that knows all records.
+// Tests the merging of pages from replicas that differ, against a model that knows all records.
 import { byteText } from '@ringwright/base/as-buffer';
 import { placeBehind } from '@ringwright/base/key-bounds';
 import { seededRandom } from '@ringwright/base/random';
@@ -31,7 +31,7 @@ function pageOf(
   return { rows, next: isEnd ? null : placeBehind(last.key, reverse) };
 }
 
-test('a key whose newest record two of three have is given once and in order', () => {
+test('a key whose newest record is on two of three replicas is listed once and in order', () => {
   for (let seed = 0; seed < 300; seed += 1) {
     const random = seededRandom(seed);
     const reverse = random.below(2) === 0;

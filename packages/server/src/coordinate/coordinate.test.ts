@@ -1,4 +1,5 @@
-// The coordinator where two rings meet, and what it says of a write that failed, case by case.
+// Tests the coordinator, case by case: while two ring versions are in use, after an interrupted
+// round, and the outcome that it reports for a failed write.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
@@ -26,7 +27,7 @@ afterEach(() => vi.useRealTimers());
 
 const sound: SimulationOptions = { lossPercent: 0, takeover: true };
 
-/** Everything at a version of the ring, the joiner loaded when it initializes. */
+/** Returns a cluster at a ring version. The joiner loads as soon as it is INITIALIZING. */
 async function clusterAt(version: number, options: SimulationOptions = sound) {
   const cluster = new SimulatedCluster(7, versions, options);
   for (let step = 2; step <= version; step += 1) {
@@ -63,28 +64,28 @@ async function read(device: SimulatedDevice | undefined): Promise<string> {
   }
 }
 
-/** Puts a value on these devices only, newer than everything before. */
+/** Stores a value on these devices only, newer than all before. */
 async function partly(cluster: SimulatedCluster, devices: readonly number[], value: string) {
   const stamp = { ms: Date.now() + 5_000, tie: 0 };
   for (const id of devices) cluster.devices[id]!.put({ key, value: Buffer.from(value), ...stamp });
 }
 
-describe('a slot in flight', () => {
-  test('a slow joiner does not keep the two other slots from being a quorum', async () => {
+describe('a slot is in flight', () => {
+  test('the two other slots are a quorum while the joiner is down', async () => {
     const cluster = await clusterAt(2);
     cluster.devices[3]!.up = false;
     expect(await write(cluster.devices[4], 'one')).toBe('acked');
     expect(await read(cluster.devices[0])).toBe('one');
   });
 
-  test('its present device alone does not count', async () => {
+  test('the current device of the slot alone does not count', async () => {
     const cluster = await clusterAt(2);
     cluster.devices[3]!.up = false;
     cluster.devices[1]!.up = false;
     expect(await write(cluster.devices[0], 'one')).toBe('NOT_ENOUGH_REPLICAS unknown');
   });
 
-  test('what its present device and one more have is written on before it is read', async () => {
+  test('a record on the current device and one other is written back by a read', async () => {
     const cluster = await clusterAt(3);
     await write(cluster.devices[0], 'one');
     await partly(cluster, [1, 2], 'two');
@@ -94,12 +95,12 @@ describe('a slot in flight', () => {
     for (const device of cluster.devices) device.activate(4);
     await vi.advanceTimersByTimeAsync(5_000);
     cluster.devices[1]!.up = false;
-    expect(await read(cluster.devices[0]), 'by the joiner, without device 2').toBe('two');
+    expect(await read(cluster.devices[0]), 'the joiner has it, without device 2').toBe('two');
   });
 });
 
-describe('the old ring and the new one at once', () => {
-  /** Devices 1 and 2 do not hear of version 4; they are a quorum of version 3. */
+describe('the old and the new ring are both in use', () => {
+  /** Devices 1 and 2, a quorum of version 3, do not learn version 4. */
   async function apart(takeover: boolean) {
     const cluster = await clusterAt(3, { ...sound, takeover });
     cluster.cutOff = new Set([1, 2]);
@@ -108,15 +109,15 @@ describe('the old ring and the new one at once', () => {
     return { wrote: await write(cluster.devices[4], 'new'), read: await read(cluster.devices[1]) };
   }
 
-  test('the joiner does not count while a quorum of the old ring could miss it', async () => {
+  test('the joiner does not count while the old ring can have a quorum without it', async () => {
     expect(await apart(true)).toEqual({ wrote: 'NOT_ENOUGH_REPLICAS unknown', read: 'nothing' });
   });
 
-  test('without that rule an acknowledged write is missed', async () => {
+  test('an acknowledged write is missed if the joiner counts before its takeover', async () => {
     expect(await apart(false)).toEqual({ wrote: 'acked', read: 'nothing' });
   });
 
-  test('it counts when the device it replaces is dead and the others have the ring', async () => {
+  test('the joiner counts when the old holder is down and the others have the ring', async () => {
     const cluster = await clusterAt(3);
     cluster.devices[2]!.up = false;
     for (const id of [0, 1, 3, 4]) cluster.devices[id]!.activate(4);
@@ -125,7 +126,7 @@ describe('the old ring and the new one at once', () => {
     expect(await write(cluster.devices[4], 'new')).toBe('acked');
   });
 
-  test('a write of all slots waits for the joiner to count, and is one record', async () => {
+  test('a write at level all waits until the joiner counts, and stores one record', async () => {
     const cluster = await clusterAt(3);
     cluster.cutOff = new Set([1, 2]);
     for (const id of [0, 3, 4]) cluster.devices[id]!.activate(4);
@@ -133,14 +134,14 @@ describe('the old ring and the new one at once', () => {
     const { coordinator } = cluster.devices[4]!;
     const wrote = coordinateWrite(coordinator, { ...asked, value: Buffer.from('one') });
     await vi.advanceTimersByTimeAsync(600);
-    expect(cluster.devices[3]!.state, 'devices 1 and 2 may still be a quorum').toBe('filling');
+    expect(cluster.devices[3]!.state, 'devices 1 and 2 may still form a quorum').toBe('filling');
     cluster.cutOff = new Set();
     const stamp = await soon(wrote);
     for (const id of [0, 1, 3]) expect(cluster.devices[id]!.rows.get('key')).toMatchObject(stamp);
     expect(await soon(coordinateRead(coordinator, asked))).toMatchObject(stamp);
   });
 
-  test('for a moment only: a joiner that is cut off makes it fail, and it is told', async () => {
+  test('a write at level all fails if the joiner does not count in time', async () => {
     const cluster = await clusterAt(3);
     cluster.cutOff = new Set([1, 2]);
     for (const id of [0, 3, 4]) cluster.devices[id]!.activate(4);
@@ -153,7 +154,7 @@ describe('the old ring and the new one at once', () => {
     });
   });
 
-  test('a coordinator that is behind fetches the ring and stores the same record', async () => {
+  test('an outdated coordinator fetches the ring and stores the same record', async () => {
     const cluster = await clusterAt(1);
     for (const id of [0, 1, 2, 3]) cluster.devices[id]!.activate(2);
     expect(cluster.devices[4]!.active.ring.version).toBe(1);
@@ -164,8 +165,8 @@ describe('the old ring and the new one at once', () => {
   });
 });
 
-describe('what is said of a write that failed', () => {
-  test('a newer record is there: superseded, and the clock learns it', async () => {
+describe('a failed write reports its outcome', () => {
+  test('a write below a newer record is superseded, and the clock learns its stamp', async () => {
     const cluster = await clusterAt(1);
     await partly(cluster, [0, 1, 2], 'later');
     expect(await write(cluster.devices[4], 'mine')).toBe('SUPERSEDED');
@@ -173,7 +174,7 @@ describe('what is said of a write that failed', () => {
     expect(await read(cluster.devices[4])).toBe('again');
   });
 
-  test('a record from an hour ahead: its key is lost until then, and no other', async () => {
+  test('a record from an hour ahead blocks its key and does not move the clock', async () => {
     const cluster = await clusterAt(1);
     const ahead = { key, value: Buffer.from('ahead'), ms: Date.now() + 3_600_000, tie: 0 };
     for (const device of cluster.devices) device.put(ahead);
@@ -186,16 +187,16 @@ describe('what is said of a write that failed', () => {
     expect(clock.aheadMs(clock.next(4))).toBeLessThan(60_000);
   });
 
-  test('refused by every device before it stored anything: rejected', async () => {
+  test('a write that every device refuses before storing it is rejected', async () => {
     const cluster = await clusterAt(1, { ...sound, wrongClock: 4 });
     expect(await write(cluster.devices[4], 'wrong clock')).toBe('NOT_ENOUGH_REPLICAS rejected');
     expect(await read(cluster.devices[0])).toBe('nothing');
   });
 
   test.each([
-    ['stored on one device', [1, 2]],
-    ['every answer lost or nobody there', [0, 1, 2]],
-  ])('%s: unknown', async (_name, down) => {
+    ['only one device is up', [1, 2]],
+    ['no device is up', [0, 1, 2]],
+  ])('the outcome is unknown when %s', async (_name, down) => {
     const cluster = await clusterAt(1);
     for (const id of down) cluster.devices[id]!.up = false;
     expect(await write(cluster.devices[4], 'x')).toBe('NOT_ENOUGH_REPLICAS unknown');
@@ -206,16 +207,16 @@ describe('what is said of a write that failed', () => {
     ['STORE_CLOSED', undefined, 'rejected'],
     ['NOT_RESPONSIBLE', undefined, 'rejected'],
     ['DISK_FULL', undefined, 'rejected'],
-    // The server left the ring.
+    // The coordinator's server has left the ring.
     ['CALLER_UNPROVEN', undefined, 'rejected'],
     ['PEER_BUSY', 'rejected', 'rejected'],
-    // The record may be there: its answer had no room, or it does not count yet.
+    // The record may be stored: the answer had no room, or the record does not count yet.
     ['PEER_BUSY', 'unknown', 'unknown'],
     ['PEER_BUSY', undefined, 'unknown'],
     ['PARTITION_FILLING', undefined, 'unknown'],
     ['PARTITION_DAMAGED', undefined, 'unknown'],
     ['PEER_FAILED', undefined, 'unknown'],
-  ])('every device says %s, outcome %s: %s', async (code, outcome, wanted) => {
+  ])('if all devices answer %s with outcome %s, the write is %s', async (code, outcome, wanted) => {
     const cluster = await clusterAt(1);
     const device = cluster.devices[4]!;
     const details = outcome === undefined ? {} : { outcome };
@@ -232,14 +233,14 @@ describe('what is said of a write that failed', () => {
     });
   });
 
-  test('stored by the joiner alone: unknown', async () => {
+  test('the outcome is unknown when only the joiner stored the record', async () => {
     const cluster = await clusterAt(2);
     for (const id of [0, 1, 2]) cluster.devices[id]!.up = false;
     expect(await write(cluster.devices[4], 'x')).toBe('NOT_ENOUGH_REPLICAS unknown');
     expect(cluster.devices[3]!.rows.size).toBe(1);
   });
 
-  test('stored under an older ring, then refused by all: unknown, not rejected', async () => {
+  test('the outcome stays unknown if a device stored the record before all refuse it', async () => {
     const cluster = await clusterAt(1);
     for (const id of [0, 2]) cluster.devices[id]!.activate(2);
     const coordinator = cluster.devices[4]!;
@@ -260,7 +261,7 @@ describe('what is said of a write that failed', () => {
     expect([0, 1, 2, 3].map((id) => cluster.devices[id]!.rows.size)).toEqual([0, 1, 0, 0]);
   });
 
-  test('a failed write that was seen once stays seen', async () => {
+  test('a failed write that a read has returned is returned by later reads', async () => {
     const cluster = await clusterAt(1);
     await write(cluster.devices[0], 'one');
     await partly(cluster, [0], 'two');
@@ -272,12 +273,12 @@ describe('what is said of a write that failed', () => {
   });
 });
 
-describe('a round that was left half done', () => {
+describe('a round was interrupted halfway', () => {
   const content = { value: Buffer.from('new') };
   const change = (device: SimulatedDevice | undefined) =>
     changeKey(device!.coordinator, about, () => content);
 
-  /** Only these devices are there while something is tried. */
+  /** Runs `work` while only these devices are up. */
   async function among(
     cluster: SimulatedCluster,
     ids: readonly number[],
@@ -288,7 +289,7 @@ describe('a round that was left half done', () => {
     for (const device of cluster.devices) device.up = true;
   }
 
-  /** A record on device 0 alone; devices 1 and 2 have promised to take nothing that old. */
+  /** Only device 0 has the newest record; devices 1 and 2 have promised not to accept it. */
   async function undecided(version: number) {
     const cluster = await clusterAt(version);
     expect(await write(cluster.devices[4], 'old')).toBe('acked');
@@ -299,7 +300,7 @@ describe('a round that was left half done', () => {
     return cluster;
   }
 
-  test('a read that meets it decides it, and every later read agrees', async () => {
+  test('a read decides the value, and every later read agrees', async () => {
     const cluster = await undecided(1);
     const found = await read(cluster.devices[0]);
     expect(['old', 'half']).toContain(found);
@@ -307,13 +308,13 @@ describe('a round that was left half done', () => {
     for (const device of cluster.devices) expect([...device.promises]).toEqual([]);
   });
 
-  test('a plain write below the promise goes on as a round', async () => {
+  test('a plain write below the promise continues as a round', async () => {
     const cluster = await undecided(1);
     expect(await write(cluster.devices[1], 'plain')).toBe('acked');
     expect(await read(cluster.devices[2])).toBe('plain');
   });
 
-  test('a joiner keeps out what the device kept out that it replaces', async () => {
+  test('a joiner takes over the promises of the device that it replaces', async () => {
     const cluster = await undecided(1);
     for (const version of [2, 3]) {
       for (const device of cluster.devices) device.activate(version);
@@ -322,7 +323,7 @@ describe('a round that was left half done', () => {
     const joiner = cluster.devices[3]!;
     expect(joiner.loaded).toBe(true);
     const [from] = cluster.versions[1]!.moves.map((move) => move.from);
-    expect(from, 'it had promised').toBe(2);
+    expect(from, 'the replaced device has promised').toBe(2);
     expect([...joiner.promises]).toEqual([...cluster.devices[2]!.promises]);
     const lateMs = joiner.promises.get('key')!.ms - 1;
     const late = { key, value: Buffer.from('late'), ms: lateMs, tie: 0 };
@@ -331,7 +332,7 @@ describe('a round that was left half done', () => {
     for (const device of cluster.devices) expect(await read(device)).toBe(found);
   });
 
-  test('without a quorum nothing is changed, and it says so', async () => {
+  test('a change without a quorum is rejected and changes nothing', async () => {
     const cluster = await clusterAt(1);
     expect(await write(cluster.devices[4], 'old')).toBe('acked');
     await among(cluster, [0, 4], async () => {

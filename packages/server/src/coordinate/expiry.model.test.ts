@@ -1,5 +1,5 @@
-// Records that expire, at coordinators whose clocks differ: a read sees what the last write says of
-// the time by its own coordinator's clock, and no device is needed to have deleted anything.
+// Tests expiring records on coordinators whose clocks differ, against a model of the last write.
+// The clock of the reading coordinator decides what has expired; no device has to delete anything.
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { seededRandom } from '@ringwright/base/random';
 import { compareStamps } from '@ringwright/base/stamp';
@@ -30,59 +30,62 @@ async function soon<T>(work: MaybePromise<T>): Promise<T> {
 
 interface Expected {
   readonly value: string | null;
-  /** 0: never. */
+  /** 0: the record does not expire. */
   readonly expiresMs: number;
   readonly written: Written;
 }
 
-test.each(Array.from({ length: 40 }, (_, index) => index + 1))('seed %i', async (seed) => {
-  const random = seededRandom(seed);
-  const sound = { lossPercent: 0, takeover: true };
-  const cluster = new SimulatedCluster(seed, [ring], sound);
-  const model = new Map<string, Expected>();
-  for (let step = 0; step < 40; step += 1) {
-    await vi.advanceTimersByTimeAsync(random.below(400));
-    const { coordinator } = cluster.devices[random.below(4)]!;
-    const name = `key ${random.below(3)}`;
-    const about = { keyspace: 'cities', key: Buffer.from(name) };
-    const known = model.get(name);
-    const value = `v${step}`;
-    const ttlMs = random.below(3) === 0 ? null : 1 + random.below(1_500);
-    const expiresMs = ttlMs === null ? 0 : expiryOf(ttlMs, coordinator.clock.nowMs());
-    const content = { value: Buffer.from(value), expiresMs };
-    const dice = random.below(9);
-    if (dice < 3) {
-      // Clocks differ: above what the last writer has seen, as its session would make it.
-      if (known) coordinator.clock.observe(known.written);
-      const write = coordinateWrite(coordinator, { ...about, ...content, consistency: 'quorum' });
-      model.set(name, { value, expiresMs, written: await soon(write) });
-    } else if (dice < 5) {
-      const before = coordinator.clock.nowMs();
-      const onlyAbsent = changeKey(coordinator, about, (now) => (now?.value ? null : content));
-      const { record, isChanged } = await soon(onlyAbsent);
-      const surelyThere =
-        known?.value && (known.expiresMs === 0 || known.expiresMs > coordinator.clock.nowMs());
-      const surelyGone = !known?.value || (known.expiresMs > 0 && known.expiresMs <= before);
-      if (surelyThere) expect(isChanged).toBe(false);
-      if (surelyGone) expect(isChanged).toBe(true);
-      if (isChanged && record) model.set(name, { value, expiresMs, written: record });
-    } else {
-      const before = coordinator.clock.nowMs();
-      const record = await soon(coordinateRead(coordinator, { ...about, consistency: 'quorum' }));
-      const after = coordinator.clock.nowMs();
-      if (known === undefined) expect(record).toBeNull();
-      else {
-        const found = record?.value ? Buffer.from(record.value).toString() : null;
-        if (known.expiresMs === 0 || known.expiresMs > after) expect(found).toBe(known.value);
-        else if (known.expiresMs <= before) expect(found).toBeNull();
-        // Gone or not, it is known by the stamp of the record itself.
-        expect(compareStamps(identityOf(record!), identityOf(known.written))).toBe(0);
+test.each(Array.from({ length: 40 }, (_, index) => index + 1))(
+  'reads and conditional writes follow the expiry of records: seed %i',
+  async (seed) => {
+    const random = seededRandom(seed);
+    const sound = { lossPercent: 0, takeover: true };
+    const cluster = new SimulatedCluster(seed, [ring], sound);
+    const model = new Map<string, Expected>();
+    for (let step = 0; step < 40; step += 1) {
+      await vi.advanceTimersByTimeAsync(random.below(400));
+      const { coordinator } = cluster.devices[random.below(4)]!;
+      const name = `key ${random.below(3)}`;
+      const about = { keyspace: 'cities', key: Buffer.from(name) };
+      const known = model.get(name);
+      const value = `v${step}`;
+      const ttlMs = random.below(3) === 0 ? null : 1 + random.below(1_500);
+      const expiresMs = ttlMs === null ? 0 : expiryOf(ttlMs, coordinator.clock.nowMs());
+      const content = { value: Buffer.from(value), expiresMs };
+      const dice = random.below(9);
+      if (dice < 3) {
+        // Clocks differ: like a session token, this puts the stamp above that of the last writer.
+        if (known) coordinator.clock.observe(known.written);
+        const write = coordinateWrite(coordinator, { ...about, ...content, consistency: 'quorum' });
+        model.set(name, { value, expiresMs, written: await soon(write) });
+      } else if (dice < 5) {
+        const before = coordinator.clock.nowMs();
+        const onlyAbsent = changeKey(coordinator, about, (now) => (now?.value ? null : content));
+        const { record, isChanged } = await soon(onlyAbsent);
+        const surelyThere =
+          known?.value && (known.expiresMs === 0 || known.expiresMs > coordinator.clock.nowMs());
+        const surelyGone = !known?.value || (known.expiresMs > 0 && known.expiresMs <= before);
+        if (surelyThere) expect(isChanged).toBe(false);
+        if (surelyGone) expect(isChanged).toBe(true);
+        if (isChanged && record) model.set(name, { value, expiresMs, written: record });
+      } else {
+        const before = coordinator.clock.nowMs();
+        const record = await soon(coordinateRead(coordinator, { ...about, consistency: 'quorum' }));
+        const after = coordinator.clock.nowMs();
+        if (known === undefined) expect(record).toBeNull();
+        else {
+          const found = record?.value ? Buffer.from(record.value).toString() : null;
+          if (known.expiresMs === 0 || known.expiresMs > after) expect(found).toBe(known.value);
+          else if (known.expiresMs <= before) expect(found).toBeNull();
+          // Expired or not, the answer has the stamp of the record.
+          expect(compareStamps(identityOf(record!), identityOf(known.written))).toBe(0);
+        }
       }
     }
-  }
-});
+  },
+);
 
-test('seconds in digits, and what is no time to live', () => {
+test('a time to live is given as seconds in digits, and anything else is refused', () => {
   expect([ttlMsOf('1'), ttlMsOf('0.5'), ttlMsOf('3600.001')]).toEqual([1_000, 500, 3_600_001]);
   for (const text of ['', '-1', '1e3', '1.0001', ' 1', 'Infinity', '1'.repeat(13)]) {
     expect(() => ttlMsOf(text), text).toThrow(

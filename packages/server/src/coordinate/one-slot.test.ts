@@ -1,4 +1,4 @@
-// Reads and writes for which one device is enough: nothing is counted, and nothing else changes.
+// Tests reads and writes for which one device is enough, so that no answers have to be counted.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -14,7 +14,7 @@ const key = Buffer.from('key');
 const failure = new CodedError('PARTITION_FILLING', 'not complete');
 const record = { value: Buffer.from('v'), ms: 5, tie: 5 };
 
-/** Reads at level one by device 0; gives what was asked of whom, and what the read came to. */
+/** Reads at level one on device 0. Returns the devices that were queried, and the result. */
 async function readAtOne(version: 'at rest' | 'moving', here: 'there' | 'filling') {
   const first = servedRing({ devices: 4, power: 0 });
   const [moving] = moveVersions(first, [{ partition: 0, replica: 0, from: 0, to: 3 }]);
@@ -38,16 +38,16 @@ async function readAtOne(version: 'at rest' | 'moving', here: 'there' | 'filling
   return { asked, isAtOnce: !(read instanceof Promise), ms: (await read)?.ms };
 }
 
-test('a read of one slot is answered at once by the device that has it', async () => {
+test('a read at level one is answered synchronously by the local device', async () => {
   expect(await readAtOne('at rest', 'there')).toEqual({ asked: [0], isAtOnce: true, ms: 5 });
 });
 
-test('another device is asked when the file here is not complete', async () => {
+test('a read at level one goes to another device while the local file is filling', async () => {
   const { asked, isAtOnce, ms } = await readAtOne('at rest', 'filling');
   expect({ last: asked.at(-1), isAtOnce, ms }).toEqual({ last: 1, isAtOnce: false, ms: 4 });
 });
 
-test('a slot in flight is not enough by itself: others stay first', async () => {
+test('a read at level one does not rely on a local slot in flight alone', async () => {
   expect((await readAtOne('moving', 'there')).asked).not.toEqual([0]);
 });
 
@@ -56,7 +56,7 @@ test.each([
   ['stale', { ms: 9, tie: 9 }, null],
   ['promised', null, { d0: 'promised' }],
   ['failed', null, { d0: 'DISK_FULL' }],
-] as const)('a write to the only device: %s', (kind, newer, devices) => {
+] as const)('a write reports the answer of the only device: %s', (kind, newer, devices) => {
   const active = activeOn(servedRing({ devices: 1, power: 0, replicas: 1 }), 0);
   const answers = {
     stored: { kind: 'stored' },

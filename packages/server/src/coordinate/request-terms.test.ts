@@ -1,18 +1,18 @@
-// Levels: any two quorums of a partition share a slot; bad names are refused.
+// Tests consistency levels: any two quorums of a partition share a slot, and bad names are refused.
 import { expect, test } from 'vitest';
 import { parseConsistency } from './request-terms.ts';
 import { slotsNeeded } from './slot-acks.ts';
 
-test('slots needed, for every count of replicas', () => {
+test('two quorums share a slot, for 1 to 32 slots', () => {
   for (let slots = 1; slots <= 32; slots += 1) {
     const quorum = slotsNeeded('quorum', slots);
-    expect(2 * quorum, `two quorums of ${slots} meet`).toBeGreaterThan(slots);
-    expect(2 * (quorum - 1), 'and no smaller number does').toBeLessThanOrEqual(slots);
+    expect(2 * quorum, `two quorums of ${slots} slots overlap`).toBeGreaterThan(slots);
+    expect(2 * (quorum - 1), 'two smaller sets do not overlap').toBeLessThanOrEqual(slots);
     expect([slotsNeeded('one', slots), slotsNeeded('all', slots)]).toEqual([1, slots]);
   }
 });
 
-test('names', () => {
+test('a level is given by its exact name, and quorum is the default', () => {
   expect(['one', 'quorum', 'all', null].map(parseConsistency)).toEqual([
     'one',
     'quorum',

@@ -1,4 +1,5 @@
-// Counting per slot against the definition written out: every slot, every device of it.
+// Tests the count of acknowledged slots, also against its definition: a slot has acknowledged when
+// all its devices have.
 import type { Slot } from '@ringwright/ring/slots-of';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -13,16 +14,21 @@ const slots: readonly Slot[] = [
 const answers = (said: Readonly<Record<number, boolean>>): Map<number, boolean> =>
   new Map(Object.entries(said).map(([id, ok]) => [Number(id), ok]));
 
-describe('a slot in flight', () => {
+describe('a slot is in flight', () => {
   test.each([
-    ['both devices acked', { 2: true, 9: true }, 1, 3],
-    ['only the present device', { 2: true }, 0, 3],
-    ['only the joiner', { 9: true }, 0, 3],
-    ['the joiner failed', { 2: true, 9: false }, 0, 2],
-    ['the present device failed', { 2: false, 9: true }, 0, 2],
-    ['a slow joiner and a quorum without its slot', { 0: true, 1: true, 2: true }, 2, 3],
-    ['two devices of one slot are no quorum', { 2: true, 9: true, 0: false, 1: false }, 1, 1],
-  ])('%s', (...[, said, acked, possible]) => {
+    ['both its devices acknowledged', { 2: true, 9: true }, 1, 3],
+    ['only its current device acknowledged', { 2: true }, 0, 3],
+    ['only its joiner acknowledged', { 9: true }, 0, 3],
+    ['its joiner failed', { 2: true, 9: false }, 0, 2],
+    ['its current device failed', { 2: false, 9: true }, 0, 2],
+    ['its joiner is slow and the other slots acknowledged', { 0: true, 1: true, 2: true }, 2, 3],
+    [
+      'both its devices acknowledged and all others failed',
+      { 2: true, 9: true, 0: false, 1: false },
+      1,
+      1,
+    ],
+  ])('acknowledged and possible slots are right when %s', (...[, said, acked, possible]) => {
     expect(tallySlots(slots, answers(said))).toEqual({ acked, possible });
   });
 
@@ -32,7 +38,7 @@ describe('a slot in flight', () => {
   });
 });
 
-test('any slots and answers: as the sentence says it', () => {
+test('the tally of any slots and answers matches the definition', () => {
   const slot = fc.record({
     replica: fc.nat(31),
     device: fc.nat(6),

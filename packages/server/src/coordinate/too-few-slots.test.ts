@@ -1,4 +1,5 @@
-// What a write says when it is certain that its level cannot be reached, while devices are open.
+// Tests the error of a write that cannot reach its level any more, while some devices have not
+// answered yet.
 import { CodedError } from '@ringwright/base/coded-error';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { expect, test } from 'vitest';
@@ -13,7 +14,7 @@ const answers = {
   open: null,
 } as const;
 
-/** What a write at level all says of devices that answer so. */
+/** Returns the error of a write at level all when the devices answer like this. */
 function refusalOf(kinds: readonly (keyof typeof answers)[]): CodedError | null {
   const active = activeOn(servedRing({ devices: 3, power: 0, replicas: 3 }), 0);
   const told: unknown[] = [];
@@ -35,13 +36,13 @@ test.each([
   [['stored', 'late', 'open'], 'refused or failed: 1, still open: 1', { acked: 1, open: 1 }],
   [['full', 'stored', 'open'], 'refused or failed: 1, still open: 1', { acked: 1, open: 1 }],
   [['stored', 'stored', 'full'], 'refused or failed: 1, still open: 0', { acked: 2, open: 0 }],
-] as const)('%j', (kinds, others, counted) => {
+] as const)('a write fails with the counts of the answers %j', (kinds, others, counted) => {
   const refusal = refusalOf(kinds);
   const message = `${counted.acked} of 3 slots acknowledged, 3 are needed (${others})`;
   expect(refusal).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS', message });
   expect(refusal?.details).toMatchObject({ ...counted, slots: 3, needed: 3, outcome: 'unknown' });
 });
 
-test('nothing is told while every answer is a certain refusal and others are open', () => {
+test('a write waits for open answers while all others are certain refusals', () => {
   expect(refusalOf(['full', 'open', 'open'])).toBeNull();
 });

@@ -1,4 +1,5 @@
-// What an operator allows and what requests bear: the lower is in force, in both directions.
+// Tests the throttle of copies: the lower of what an operator or a rollout allows and what requests
+// can bear is in force.
 import {
   copyLoanMs,
   copyLoansMax,
@@ -11,11 +12,11 @@ import { AdaptiveThrottle } from './adaptive-throttle.ts';
 
 const MIB = 1024 * 1024;
 
-/** A clock that the test moves, and requests that take as long as it says. */
+/** A throttle with a simulated clock, and requests whose duration the test sets. */
 class World {
   ms = 0;
   loopDelayMs = 0;
-  /** What processes were told. */
+  /** The rate that the helper processes received last. */
   allowed: number | null = null;
   readonly throttle: AdaptiveThrottle;
 
@@ -43,7 +44,7 @@ class World {
   }
 }
 
-test('without a word nothing is held back; what the server was started with is', () => {
+test('the rate is unlimited unless the server was started with one', () => {
   expect(new World(null).throttle.status()).toMatchObject({ allowed: null, inForce: null });
   expect(new World(5 * MIB).throttle.status()).toMatchObject({
     allowed: 5 * MIB,
@@ -51,7 +52,7 @@ test('without a word nothing is held back; what the server was started with is',
   });
 });
 
-test('an operator changes it while it runs; null brings back what it was started with', () => {
+test('an operator can change the rate, and null restores the rate of the start', () => {
   const { throttle } = new World(5 * MIB);
   throttle.allow(MIB);
   expect(throttle.status()).toMatchObject({ allowed: MIB, inForce: MIB });
@@ -59,7 +60,7 @@ test('an operator changes it while it runs; null brings back what it was started
   expect(throttle.status()).toMatchObject({ allowed: 5 * MIB, inForce: 5 * MIB });
 });
 
-test('what a rollout lends ends by itself, and is then the rate of before', () => {
+test('a loan ends by itself unless it is renewed, and the earlier rate applies again', () => {
   const world = new World(5 * MIB);
   const { throttle } = world;
   const allowed = () => [throttle.status().allowed, throttle.status().lentMs];
@@ -70,14 +71,14 @@ test('what a rollout lends ends by itself, and is then the rate of before', () =
   expect(allowed()).toEqual([9 * MIB, 1]);
   throttle.lend('a', 9 * MIB);
   world.ms += copyLoanMs - 1;
-  expect(allowed(), 'said again').toEqual([9 * MIB, 1]);
+  expect(allowed(), 'the loan was renewed').toEqual([9 * MIB, 1]);
   world.ms += 1;
-  expect(allowed(), 'it was killed').toEqual([2 * MIB, null]);
+  expect(allowed(), 'the loan has ended').toEqual([2 * MIB, null]);
   throttle.round();
   expect(throttle.status().inForce).toBe(2 * MIB);
 });
 
-test('rollouts that overlap: the lowest counts, and none gives back what another lends', () => {
+test('of several loans the lowest counts, and the end of one does not end another', () => {
   const { throttle } = new World(null);
   const allowed = () => throttle.status().allowed;
   throttle.lend('a', 9 * MIB);
@@ -91,17 +92,17 @@ test('rollouts that overlap: the lowest counts, and none gives back what another
   expect(throttle.status()).toMatchObject({ allowed: null, lentMs: null, inForce: null });
 });
 
-test('what an operator says meanwhile counts more, as long as that rollout lends', () => {
+test("an operator's rate overrules present loans and their renewals, not later loans", () => {
   const { throttle } = new World(null);
   throttle.lend('a', 50 * MIB);
   throttle.allow(MIB);
   throttle.lend('a', 50 * MIB);
   expect(throttle.status()).toMatchObject({ allowed: MIB, lentMs: null });
   throttle.lend('b', 9 * MIB);
-  expect(throttle.status().allowed, 'a new word').toBe(9 * MIB);
+  expect(throttle.status().allowed, 'the later loan counts').toBe(9 * MIB);
 });
 
-test('loans are bounded; those that have ended leave room', () => {
+test('the number of loans is limited, and ended loans do not count', () => {
   const world = new World(null);
   const lend = (name: string) => () => world.throttle.lend(name, MIB);
   for (let count = 0; count < copyLoansMax; count += 1) lend(`${count}`)();
@@ -111,7 +112,7 @@ test('loans are bounded; those that have ended leave room', () => {
   expect(lend('one more')).not.toThrow();
 });
 
-test('processes that stand back hear what is allowed, and of nothing else', async () => {
+test('helper processes receive the allowed rate, and not the lower rate in force', async () => {
   const world = new World(50 * MIB);
   expect(world.allowed).toBe(50 * MIB);
   for (let round = 0; round < 8; round += 1) await world.turn(200, 40 * MIB);
@@ -123,7 +124,7 @@ test('processes that stand back hear what is allowed, and of nothing else', asyn
   expect(world.allowed).toBe(50 * MIB);
 });
 
-test('requests that suffer halve it; an operator may still allow less', async () => {
+test('slow requests halve the rate, and an operator may still allow less', async () => {
   const world = new World(null);
   for (let turn = 0; turn < 5; turn += 1) await world.turn(2, 0);
   await world.turn(100, 64 * MIB);
@@ -138,7 +139,7 @@ test('requests that suffer halve it; an operator may still allow less', async ()
   expect(world.throttle.status().inForce).toBeNull();
 });
 
-test('a late event loop halves it too', async () => {
+test('a late event loop halves the rate too', async () => {
   const world = new World(null);
   world.loopDelayMs = 300;
   await world.turn(1, 10 * MIB);

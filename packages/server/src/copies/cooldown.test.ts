@@ -1,8 +1,9 @@
+// Tests the cooldown after work with files.
 import { copyCooldownMsMax } from '@ringwright/base/limits-copies';
 import { expect, test } from 'vitest';
 import { Cooldown } from './throttle-control.ts';
 
-test('so many times as long as it took, at most the longest; shorter work cuts no cooldown', () => {
+test('a cooldown is a multiple of the work, limited, and not cut by shorter work', () => {
   let [nowMs, cooldownTimes] = [1_000, 2];
   const cooldown = new Cooldown({
     monotonicMs: () => nowMs,

@@ -1,4 +1,4 @@
-// Snapshots that a source holds for others: until they are read, and no longer.
+// Tests how long a source keeps a snapshot that another device copies.
 import { copyIdleMsMax } from '@ringwright/base/limits-copies';
 import { expect, test, vi } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -9,7 +9,7 @@ import { freeThrottle } from './throttle-control.ts';
 const first = servedRing({ power: 0 });
 const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
 
-test('a copy that nobody reads any more is released', async () => {
+test('a copy that is idle for longer than copyIdleMsMax is released', async () => {
   await using cluster = await StoreCluster.open(versions);
   await cluster.create(0, [2]);
   cluster.activate(3);

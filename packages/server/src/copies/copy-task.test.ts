@@ -1,4 +1,5 @@
-// What a device of another mind may say of a time: the answer is one that can be waited for.
+// Tests which retry time is used when a busy device sends one. A device of another release may send
+// anything.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { retryAfterMs } from './copy-task.ts';
@@ -6,18 +7,18 @@ import { retryAfterMs } from './copy-task.ts';
 const busy = (details: Record<string, unknown>): CodedError =>
   new CodedError('COPY_BUSY', 'busy', { details });
 
-test('a time is taken as it is', () => {
+test('a valid retry time is used unchanged', () => {
   expect(retryAfterMs(busy({ retryAfterMs: 7 }), 500)).toBe(7);
   expect(retryAfterMs(busy({ retryAfterMs: Number.POSITIVE_INFINITY }), 500)).toBe(Infinity);
 });
 
 test.each([{ toString: 1 }, [[7]], -1, 0, 0.5, '7', Number.NaN, null, undefined])(
-  '%o is none',
+  'the invalid retry time %o is replaced by the usual one',
   (said) => {
     expect(retryAfterMs(busy({ retryAfterMs: said }), 500)).toBe(500);
   },
 );
 
-test('other errors say nothing', () => {
+test('an error without details gives the usual retry time', () => {
   expect(retryAfterMs(new Error('gone'), 500)).toBe(500);
 });

@@ -1,4 +1,4 @@
-// Bytes pass in order, at the rate of the moment.
+// Tests that bytes pass in order and at the current rate.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CopyThrottle } from './copy-throttle.ts';
 
@@ -11,14 +11,14 @@ function passing(throttle: CopyThrottle, amounts: readonly number[]): number[] {
   return passed;
 }
 
-test('without a rate everything passes at once', async () => {
+test('without a rate all bytes pass at once', async () => {
   const throttle = new CopyThrottle(() => performance.now());
   await Promise.all([throttle.pass(1e9), throttle.pass(1e9)]);
   expect(throttle.backlogMs()).toBe(0);
   expect([throttle.passedBytes(), throttle.passedBytes()]).toEqual([2e9, 0]);
 });
 
-test('one after the other, however large, and the backlog is told', async () => {
+test('amounts of any size pass in order, and the backlog is reported', async () => {
   const throttle = new CopyThrottle(() => performance.now());
   throttle.setRate(1_000);
   const passed = passing(throttle, [2_000, 500, 1]);
@@ -31,7 +31,7 @@ test('one after the other, however large, and the backlog is told', async () => 
   expect(passed).toEqual([2_000, 500, 1]);
 });
 
-test('a rate that changes is one for those who wait already', async () => {
+test('a new rate also applies to callers that already wait', async () => {
   const throttle = new CopyThrottle(() => performance.now());
   throttle.setRate(10);
   const passed = passing(throttle, [10_000, 10_000, 10_000]);
@@ -42,7 +42,7 @@ test('a rate that changes is one for those who wait already', async () => {
   expect(passed).toHaveLength(3);
 });
 
-test('when it is closed nobody waits', async () => {
+test('closing the throttle ends all waiting', async () => {
   const throttle = new CopyThrottle(() => performance.now());
   throttle.setRate(10);
   const passed = passing(throttle, [10_000, 10_000]);

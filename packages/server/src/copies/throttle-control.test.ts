@@ -1,4 +1,5 @@
-// The control law: in a closed loop with a device that suffers from copies, and on any samples.
+// Tests the control law of the throttle: in single rounds, in closed loops with a simulated device
+// that copies slow down, and on arbitrary samples.
 import {
   calmP99MsUnknown,
   copiesInMax,
@@ -35,14 +36,14 @@ function after(
   return samples.reduce(nextThrottle, state);
 }
 
-describe('one turn', () => {
-  test('nobody suffers: nothing holds copies back', () => {
+describe('one round adjusts the throttle', () => {
+  test('copies are not limited while no request is known to be slow', () => {
     expect(after([calm, { ...stressed, p99Ms: foregroundP99MsMax }]).rate).toBeNull();
-    expect(after([{ ...stressed, p99Ms: 2 * calmP99MsUnknown }]).rate, 'nobody knows').toBeNull();
+    expect(after([{ ...stressed, p99Ms: 2 * calmP99MsUnknown }]).rate, 'no known calm').toBeNull();
     expect(after([{ ...stressed, p99Ms: null }]).rate).toBeNull();
   });
 
-  test('slow requests, or a late event loop: half of what really went', () => {
+  test('slow requests or a late event loop halve the rate that was reached', () => {
     expect(after([stressed]).rate).toBe(40 * MIB);
     const slow = { ...stressed, p99Ms: foregroundP99MsMax + 1 };
     expect(after([calm, slow]).rate).toBe(40 * MIB);
@@ -50,13 +51,13 @@ describe('one turn', () => {
     expect(after([late]).rate).toBe(40 * MIB);
   });
 
-  test('it is halved again only when all that is measured came after that', () => {
+  test('the rate is halved again only on measurements made after the last halving', () => {
     const turns = Array<ThrottleSample>(throttleWindowRounds).fill(stressed);
     expect(after(turns).rate).toBe(40 * MIB);
     expect(after([...turns, stressed]).rate).toBe(20 * MIB);
   });
 
-  test('what is as slow without copies is no reason', () => {
+  test('copies are not limited if requests are as slow without them', () => {
     const slow = Array<ThrottleSample>(40).fill({ ...calm, p99Ms: 60 });
     expect(after([...slow, { ...stressed, p99Ms: 110 }]).rate).toBeNull();
     expect(after([...slow, { ...stressed, p99Ms: 130 }]).rate).toBe(40 * MIB);
@@ -66,11 +67,11 @@ describe('one turn', () => {
     expect(after([...late, { ...lateToo, loopDelayMs: 310 }]).rate).toBe(40 * MIB);
   });
 
-  test('slow requests without any copy change nothing', () => {
+  test('slow requests without copies change nothing', () => {
     expect(after([{ ...stressed, copiedBytesPerSecond: 0 }]).rate).toBeNull();
   });
 
-  test('a gap between copies is not calm: what is slow in it holds them back', () => {
+  test('a short gap between copies does not count as calm, and a long gap does', () => {
     const turns = (count: number, sample: ThrottleSample): ThrottleSample[] =>
       Array(count).fill(sample);
     const slow = after([...turns(5, calm), ...turns(4 * throttleWindowRounds, stressed)]);
@@ -80,17 +81,17 @@ describe('one turn', () => {
       ...{ rate: slow.rate, cooldownTimes: slow.cooldownTimes, loads: 1, calmP99Ms: calm.p99Ms },
     });
     const longAfter = after(turns(2 * throttleCalmRounds, backlog), slow);
-    expect(longAfter.calmP99Ms, 'so slow it is without copies').toBeGreaterThan(50);
+    expect(longAfter.calmP99Ms, 'requests are this slow without copies').toBeGreaterThan(50);
   });
 
-  test('copies begin one at a time where there are requests, else at once', () => {
+  test('copies begin one at a time if there are requests, else all at once', () => {
     expect(after([calm]).loads).toBe(1);
     expect(after([{ ...calm, p99Ms: null }]).loads).toBeNull();
     expect(after([calm, { ...stressed, p99Ms: 5 }]).loads).toBe(2);
   });
 });
 
-describe('how many at once', () => {
+describe('the number of files at once follows the requests', () => {
   const window = (sample: ThrottleSample): ThrottleSample[] =>
     Array(throttleWindowRounds).fill(sample);
   const at = (samples: readonly ThrottleSample[]): (number | null)[] => {
@@ -98,7 +99,7 @@ describe('how many at once', () => {
     return [loads, cooldownTimes];
   };
 
-  test('half, down to one; then with a rest that doubles up to its limit', () => {
+  test('slow requests halve the number down to one, then double the cooldown', () => {
     const counts = [1, 2, 3, 4, 5, 6, 20];
     const steps = counts.map((count) => at(Array(count).fill(window(stressed)).flat()));
     expect(steps).toEqual([
@@ -112,7 +113,7 @@ describe('how many at once', () => {
     ]);
   });
 
-  test('nobody suffers any more: the rest goes first, then one more each turn', () => {
+  test('fast requests shorten the cooldown first, then add one file per round', () => {
     const slow = Array(6).fill(window(stressed)).flat();
     const well = { ...stressed, p99Ms: 4 };
     const turns = Array.from({ length: copiesInMax + 4 }, (_, count) =>
@@ -124,7 +125,7 @@ describe('how many at once', () => {
     expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 1, 1, ...rising, null]);
   });
 
-  test('each file costs requests 12 ms of p99: as many as they bear, nearly all the time', () => {
+  test('where a file costs 12 ms of p99, more than one runs and p99 stays within bounds', () => {
     let state = nextThrottle(freeThrottle, calm);
     let [ran, worse] = [0, 0];
     for (let turn = 0; turn < 300; turn += 1) {
@@ -140,7 +141,7 @@ describe('how many at once', () => {
   });
 });
 
-test('the requests have ended: nothing is held back, unless the event loop is late', () => {
+test('copies are not limited without requests, unless the event loop is late', () => {
   const copying: ThrottleSample = { ...calm, p99Ms: null, copiedBytesPerSecond: 80 * MIB };
   const held: ThrottleState = { ...freeThrottle, rate: MIB, loads: 1, cooldownTimes: 2 };
   const free = { rate: null, loads: null, cooldownTimes: 0 };
@@ -149,10 +150,10 @@ test('the requests have ended: nothing is held back, unless the event loop is la
   expect(after([late], held)).toMatchObject({ loads: 1, cooldownTimes: 4 });
   expect(after([late, copying], held)).toMatchObject(free);
   const hanging = { ...copying, areUnderWay: true };
-  expect(after([hanging], held), 'few end, and some wait').toMatchObject({ loads: 1 });
+  expect(after([hanging], held), 'some requests are in flight').toMatchObject({ loads: 1 });
 });
 
-test('requests that suffer above 30 MiB/s: copies settle below, and use most of it', () => {
+test('where requests bear 30 MiB/s, copies average over 18 and mostly stay below 30', () => {
   let state = nextThrottle(freeThrottle, calm);
   let copied = 0;
   let worse = 0;
@@ -168,7 +169,7 @@ test('requests that suffer above 30 MiB/s: copies settle below, and use most of 
   expect(worse / turns).toBeLessThan(0.45);
   expect(copied / (turns - 20)).toBeGreaterThan(18 * MIB);
   for (let turn = 0; turn < 120; turn += 1) state = nextThrottle(state, calm);
-  expect(state.rate, 'recovered').toBeNull();
+  expect(state.rate, 'the rate has recovered').toBeNull();
 });
 
 const samples = fc.array(
@@ -181,7 +182,7 @@ const samples = fc.array(
   }),
 );
 
-test('any samples: never below the floor, never a limit above what counts as none', () => {
+test('for any samples, the rate and the cooldown stay within their limits', () => {
   fc.assert(
     fc.property(samples, (all) => {
       let state = freeThrottle;

@@ -1,4 +1,4 @@
-// A device that joins for another one, whose file has many rows; both have real stores.
+// Sets up a device that joins for another one, with real stores and a file of many rows.
 import { CodedError } from '@ringwright/base/coded-error';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
@@ -13,7 +13,7 @@ interface Joining extends AsyncDisposable {
   readonly joiner: StoreDevice;
 }
 
-/** Device 3 joins for device 2, whose file has so many rows of 1,000 bytes. */
+/** Makes device 3 join for device 2, whose file has `rows` rows of 1,000 bytes. */
 export async function joiningDevice(rows = 1_600): Promise<Joining> {
   const cluster = await StoreCluster.open(versions);
   await cluster.create(0, [0, 1, 2]);
@@ -30,7 +30,7 @@ export async function joiningDevice(rows = 1_600): Promise<Joining> {
   };
 }
 
-/** 'loaded', or the code of what it threw. */
+/** Loads the partition. Returns 'loaded', or the code of the error. */
 export async function load(
   device: StoreDevice,
   sourceFaults = 0,
