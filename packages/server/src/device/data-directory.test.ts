@@ -1,4 +1,5 @@
-// A data directory that cannot be used is refused in a sentence; one that is open to others closed.
+// Tests the check of the data directory: an unusable one is refused with a reason, and one that
+// other users can access is closed to them.
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +9,7 @@ import { prepareDataDirectory } from './data-directory.ts';
 const anywhere = { mountCheck: false };
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
 
-test("a new directory is nobody else's, and an old one is closed and told of", async () => {
+test('a new directory is private, and one open to others is closed and reported', async () => {
   await using folder = await scratchFolder();
   const data = join(folder.path, 'deep', 'sd1');
   expect(await prepareDataDirectory(data, anywhere)).toEqual([]);
@@ -28,7 +29,7 @@ test("a new directory is nobody else's, and an old one is closed and told of", a
   expect(await prepareDataDirectory(data, anywhere)).toEqual([]);
 });
 
-test("a directory with somebody else's files is refused and left", async () => {
+test('a directory with foreign files is refused and left unchanged', async () => {
   await using folder = await scratchFolder();
   for (const name of ['d', 'c', 'b', 'site.html']) await writeFile(join(folder.path, name), '');
   await chmod(folder.path, 0o755);
@@ -49,7 +50,7 @@ test("a device's directory without its device.json is refused too", async () => 
   });
 });
 
-test('a fresh file system, a killed first start and a key that was kept are taken', async () => {
+test('files of a fresh file system, a killed first start or a kept key are accepted', async () => {
   await using folder = await scratchFolder();
   await mkdir(join(folder.path, 'lost+found'));
   await writeFile(join(folder.path, 'device.json.new'), '{"for');
@@ -59,7 +60,7 @@ test('a fresh file system, a killed first start and a key that was kept are take
   expect(await modeOf(folder.path)).toBe(0o700);
 });
 
-test("a directory that is everybody's on purpose is told of and left", async () => {
+test('a directory with the sticky bit is reported and left unchanged', async () => {
   await using folder = await scratchFolder();
   await chmod(folder.path, 0o1777);
   const notes = await prepareDataDirectory(folder.path, anywhere);
@@ -67,7 +68,7 @@ test("a directory that is everybody's on purpose is told of and left", async () 
   expect(await modeOf(folder.path)).toBe(0o1777);
 });
 
-test('a file in the way: DISK_FAILED with the path', async () => {
+test('a file in place of the directory gives DISK_FAILED with the path', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'file');
   await writeFile(file, '');
@@ -81,7 +82,7 @@ test('a file in the way: DISK_FAILED with the path', async () => {
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "a directory of somebody else's: whom to give it",
+  'a directory of another user is refused with a chown hint',
   async () => {
     await using folder = await scratchFolder();
     await chmod(folder.path, 0o755);
@@ -106,7 +107,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test.skipIf(process.platform !== 'linux')('where the system makes no directories', async () => {
+test.skipIf(process.platform !== 'linux')('a path below /proc gives DISK_FAILED', async () => {
   for (const data of ['/proc/x', '/proc/x/y']) {
     await expect(prepareDataDirectory(data, anywhere)).rejects.toMatchObject({
       code: 'DISK_FAILED',
@@ -115,7 +116,7 @@ test.skipIf(process.platform !== 'linux')('where the system makes no directories
   }
 });
 
-test('--mount-check takes a mount point, and nothing is made where there is none', async () => {
+test('--mount-check accepts only a mount point, and creates no directory', async () => {
   await using folder = await scratchFolder();
   const absent = join(folder.path, 'absent');
   for (const data of [folder.path, absent]) {
@@ -125,7 +126,7 @@ test('--mount-check takes a mount point, and nothing is made where there is none
     });
   }
   await expect(stat(absent)).rejects.toMatchObject({ code: 'ENOENT' });
-  // On every Linux, and writable by whoever runs this: other programs may have files there.
+  // A mount point on every Linux, writable by all users. Other programs may have files there.
   const mounted = prepareDataDirectory('/dev/shm', { mountCheck: true }).then(
     (notes) => notes.length,
     (error: unknown) => error,

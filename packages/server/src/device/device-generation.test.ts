@@ -1,4 +1,5 @@
-// A directory knows from its peers' memory that it was put back, whenever it was copied.
+// Tests that a data directory restored from a backup is detected from the ages that its peers
+// remember, whenever the backup was made.
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generationLeadMax } from '@ringwright/base/limits-rings';
@@ -7,7 +8,7 @@ import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { DeviceGeneration } from './device-generation.ts';
 
-test('any history: put back means younger than what was told since the copy', async () => {
+test('a restored directory is detected if peers saw an age after its backup', async () => {
   for (let seed = 1; seed <= 30; seed += 1) {
     const random = seededRandom(seed);
     await using folder = await scratchFolder();
@@ -32,17 +33,17 @@ test('any history: put back means younger than what was told since the copy', as
     await cp(copy, live, { recursive: true });
     const restored = await DeviceGeneration.begin(live, 'b');
     const isYounger = remembered.age > copiedAge;
-    expect(restored.isBefore(remembered), `seed ${seed}: put back`).toBe(isYounger);
+    expect(restored.isBefore(remembered), `seed ${seed}: restored`).toBe(isYounger);
     if (isYounger) await restored.surpass(remembered);
     expect(restored.isBefore(remembered)).toBe(false);
     expect((await DeviceGeneration.begin(live, 'another')).isBefore(remembered)).toBe(false);
   }
 });
 
-test('where nothing can be written, the age of before is told again', async () => {
+test('a server that cannot write the file reports its previous age again', async () => {
   await using folder = await scratchFolder();
   const before = await DeviceGeneration.begin(folder.path, 'b');
-  // A directory in the place of the temporary file, with something in it: no write succeeds.
+  // A non-empty directory in place of the temporary file makes every write fail.
   await mkdir(join(folder.path, 'life.json.new', 'in the way'), { recursive: true });
   const after = await DeviceGeneration.begin(folder.path, 'b');
   expect(after.current).toEqual(before.current);
@@ -50,7 +51,7 @@ test('where nothing can be written, the age of before is told again', async () =
   expect(after.current).toEqual(before.current);
 });
 
-test('a file that cannot be read is no young directory', async () => {
+test('an unreadable file is refused, not taken for a new directory', async () => {
   await using folder = await scratchFolder();
   const generation = await DeviceGeneration.begin(folder.path, 'b');
   expect(generation.current).toMatchObject({ born: 'b', age: 1 });
@@ -60,7 +61,7 @@ test('a file that cannot be read is no young directory', async () => {
   await expect(DeviceGeneration.begin(folder.path, 'b')).rejects.toThrow(refused);
 });
 
-test('an age that no server can have counted is not believed, and never written', async () => {
+test('an age that cannot have been counted is not believed and not written', async () => {
   await using folder = await scratchFolder();
   const generation = await DeviceGeneration.begin(folder.path, 'b');
   const told = (age: number) => ({ born: 'b', age, mark: 'm' });

@@ -1,4 +1,4 @@
-// A data directory belongs to one device, for good.
+// Tests that a data directory always belongs to the same device.
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { loadIdentity } from './device-identity.ts';
 const address = { ip: '10.0.0.1', port: 6200 };
 const code = (name: string) => expect.objectContaining({ code: name });
 
-test('the same device finds its own birth again, with or without a name', async () => {
+test('a device finds its identity again, with or without a name', async () => {
   await using folder = await scratchFolder();
   const unnamed = join(folder.path, 'deep', 'unnamed');
   const first = await loadIdentity(unnamed, address, undefined);
@@ -17,13 +17,13 @@ test('the same device finds its own birth again, with or without a name', async 
   expect(await loadIdentity(unnamed, address, undefined)).toEqual(first);
 
   const named = await loadIdentity(join(folder.path, 'named'), address, 'sdb');
-  expect(named.born, 'every directory has its own').not.toBe(first.born);
+  expect(named.born, 'each directory has its own birth id').not.toBe(first.born);
   const moved = { ip: '10.0.0.9', port: 7000 };
   const again = await loadIdentity(join(folder.path, 'named'), moved, 'sdb');
   expect(again, 'a named device may change its address').toEqual({ ...named, address: moved });
 });
 
-test('another device is refused, and the file stays', async () => {
+test('another device is refused, and the file stays unchanged', async () => {
   await using folder = await scratchFolder();
   await loadIdentity(folder.path, address, 'sdb');
   const before = await readFile(join(folder.path, 'device.json'), 'utf8');
@@ -36,7 +36,7 @@ test('another device is refused, and the file stays', async () => {
 });
 
 test.each(['', '{', '{"format":2,"device":"sdb","born":"b"}', '{"device":"sdb"}'])(
-  'a file that cannot be read is never replaced: %s',
+  'an invalid file is refused and never replaced: %s',
   async (text) => {
     await using folder = await scratchFolder();
     const file = join(folder.path, 'device.json');
@@ -46,15 +46,15 @@ test.each(['', '{', '{"format":2,"device":"sdb","born":"b"}', '{"device":"sdb"}'
   },
 );
 
-test('an error of the disk is no missing file', async () => {
+test('a disk error is not taken for a missing file', async () => {
   await using folder = await scratchFolder();
-  // A directory in its place: reading it fails for root too, as a failing disk would.
+  // Reading a directory as a file fails for root too, as a failing disk would.
   await mkdir(join(folder.path, 'device.json'));
   await chmod(folder.path, 0o700);
   await expect(loadIdentity(folder.path, address, 'sdb')).rejects.toThrow(code('DISK_FAILED'));
 });
 
-test('a pipe in the place of the file holds nobody up', async () => {
+test('a pipe in place of the file is refused without waiting for a writer', async () => {
   await using folder = await scratchFolder();
   execFileSync('mkfifo', [join(folder.path, 'device.json')]);
   await expect(loadIdentity(folder.path, address, 'sdb')).rejects.toThrow(code('DISK_FAILED'));

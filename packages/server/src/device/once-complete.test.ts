@@ -1,4 +1,5 @@
-// Notes of files that were complete: each is on disk when it is answered, and of one file only.
+// Tests the notes about files that were once complete: each is on disk when its call ends, and
+// applies to one file only.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +10,7 @@ const held = (partition: number, incarnation = `life ${partition}`) => {
   return { keyspace: 'cities', partition, incarnation };
 };
 
-test('what was noted is found after a restart, and not of the file that followed', async () => {
+test('a note is found after a restart, and does not apply to the next file', async () => {
   await using folder = await scratchFolder();
   const notes = await OnceComplete.load(folder.path);
   const saved = Array.from({ length: 20 }, async (_, partition) => {
@@ -27,11 +28,11 @@ test('what was noted is found after a restart, and not of the file that followed
   expect([3, 4].map((partition) => again.has(held(partition)))).toEqual([false, true]);
 });
 
-test('after a restart notes of files that are gone do not stay', async () => {
+test('notes about files that are gone are dropped after a restart', async () => {
   await using folder = await scratchFolder();
   const before = await OnceComplete.load(folder.path);
   await before.note([held(1), held(2), held(3)]);
-  before.forget('cities', 1); // and ends before it saves that
+  before.forget('cities', 1); // the process ends before this is saved
   const notes = await OnceComplete.load(folder.path);
   notes.keep([held(2), held(3, 'another life'), held(4)]);
   await notes.note([held(5)]);
@@ -40,7 +41,7 @@ test('after a restart notes of files that are gone do not stay', async () => {
   expect(noted).toEqual([2, 5]);
 });
 
-test('what could not be written is written with the next note, and only once', async () => {
+test('a note that could not be written is written by the next call, and only once', async () => {
   await using folder = await scratchFolder();
   const data = join(folder.path, 'data');
   const notes = await OnceComplete.load(data);
@@ -54,7 +55,7 @@ test('what could not be written is written with the next note, and only once', a
   await notes.note(many); // nothing is left to write
 });
 
-test('notes that cannot be read are no missing ones', async () => {
+test('unreadable notes are refused, not taken for missing ones', async () => {
   await using folder = await scratchFolder();
   await writeFile(join(folder.path, 'once-complete.json'), '{"cities/1":7}');
   const refused = expect.objectContaining({ code: 'DISK_FAILED' });

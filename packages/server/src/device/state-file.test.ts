@@ -1,4 +1,5 @@
-// What is written is what would be read: anything else leaves the file as it was.
+// Tests state files: only a state that can be read back is written, and anything else leaves the
+// file unchanged.
 import fs, { readFile, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { readState, writeState } from './state-file.ts';
 
 const schema = z.strictObject({ age: z.int().min(0), mark: z.string().max(4) });
 
-test('a state comes back; none is null', async () => {
+test('a written state is read back, and a missing one is null', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'state.json');
   expect(await readState(file, schema)).toBeNull();
@@ -18,7 +19,7 @@ test('a state comes back; none is null', async () => {
   expect(await readState(file, schema)).toEqual({ age: Number.MAX_SAFE_INTEGER, mark: 'm' });
 });
 
-test('a state that would not be read is not written', async () => {
+test('a state that does not fit the schema is not written', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'state.json');
   await writeState(file, schema, { age: 1, mark: 'm' });
@@ -45,7 +46,7 @@ test('a state that is too long to be read is not written', async () => {
   expect(await readState(file, z.string())).toBeNull();
 });
 
-test('a file that is not of the schema is refused by name', async () => {
+test('a file that does not fit the schema is refused with its name', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'state.json');
   await writeFile(file, '{"age":9007199254740992,"mark":"m"}');
@@ -54,7 +55,7 @@ test('a file that is not of the schema is refused by name', async () => {
   );
 });
 
-test('a file of a newer release is told in one line, with the release that reads it', async () => {
+test('a file of a newer release is refused with a hint to start that release', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'state.json');
   await writeFile(file, '{"age":1,"mark":"m","later":1}');
@@ -66,7 +67,7 @@ test('a file of a newer release is told in one line, with the release that reads
   );
 });
 
-test('a full disk is told as that, and a path that cannot be written by its name', async () => {
+test('a full disk gives DISK_FULL, and an unwritable path gives DISK_FAILED', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'state.json');
   const state = { age: 1, mark: 'm' };

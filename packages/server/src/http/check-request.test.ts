@@ -1,5 +1,5 @@
-// What web pages make a browser send to a server of its reader, as raw requests over a socket; and
-// the spellings of a server's name.
+// Tests requests that a web page makes its reader's browser send, as raw requests over a socket,
+// and the spellings of a server's name.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HttpOnMap, statusesOf } from '../../../../test/support/http-on-map.ts';
 import { allowedHosts } from './check-request.ts';
@@ -18,7 +18,7 @@ interface Sent {
   readonly body?: string;
 }
 
-/** One request on a connection of its own; the status, the code of a refusal, and all that came. */
+/** Sends a request on its own connection. Returns the status, the error code and all the text. */
 async function ask({ line = 'GET /v1/cities/a HTTP/1.1', headers = [], body = '' }: Sent) {
   const isNamed = line.endsWith('1.0') || headers.some((header) => /^host:/i.test(header));
   const own = isNamed ? [] : ['host: localhost'];
@@ -35,32 +35,42 @@ const json = 'content-type: application/json';
 const put = 'PUT /v1/cities/planted HTTP/1.1';
 
 test.each<readonly [string, Sent, number, string]>([
-  ['a batch as text/plain', { headers: ['content-type: text/plain'] }, 415, 'CONTENT_TYPE_UNKNOWN'],
   [
-    'a form',
+    'has the type text/plain',
+    { headers: ['content-type: text/plain'] },
+    415,
+    'CONTENT_TYPE_UNKNOWN',
+  ],
+  [
+    'has the type of a form',
     { headers: ['content-type: application/x-www-form-urlencoded'] },
     ...([415, 'CONTENT_TYPE_UNKNOWN'] as const),
   ],
   [
-    'a type that only begins like it',
+    'has a type that only begins with application/json',
     { headers: ['content-type: application/jsonp'] },
     ...([415, 'CONTENT_TYPE_UNKNOWN'] as const),
   ],
-  ['a batch without a type', {}, 415, 'CONTENT_TYPE_UNKNOWN'],
-  ['a page elsewhere', { headers: [json, 'origin: http://evil.example'] }, 403, 'ORIGIN_FOREIGN'],
-  ['a sandboxed frame', { headers: [json, 'origin: null'] }, 403, 'ORIGIN_FOREIGN'],
+  ['has no type', {}, 415, 'CONTENT_TYPE_UNKNOWN'],
   [
-    'a page on another port of this machine',
+    'comes from a foreign page',
+    { headers: [json, 'origin: http://evil.example'] },
+    403,
+    'ORIGIN_FOREIGN',
+  ],
+  ['comes from a sandboxed frame', { headers: [json, 'origin: null'] }, 403, 'ORIGIN_FOREIGN'],
+  [
+    'comes from a page on another port of this machine',
     { headers: [json, 'origin: http://localhost:3000', 'sec-fetch-site: same-site'] },
     ...([403, 'ORIGIN_FOREIGN'] as const),
   ],
-  ['a name bound anew', { headers: [json, 'host: evil.example:6200'] }, 421, 'HOST_UNKNOWN'],
+  ['has a rebound host name', { headers: [json, 'host: evil.example:6200'] }, 421, 'HOST_UNKNOWN'],
   [
-    'a name bound anew, with the origin of its own',
+    'has a rebound host name and its origin',
     { headers: [json, 'host: evil.example', 'origin: http://evil.example'] },
     ...([421, 'HOST_UNKNOWN'] as const),
   ],
-])('a batch is refused: %s', async (...[, sent, status, code]) => {
+])('a batch is refused if it %s', async (...[, sent, status, code]) => {
   const answer = await ask({ line: post, body: batch, ...sent });
   expect(answer).toMatchObject({ status, code });
   expect(answer.text).toMatch(/"hint":"[^"]/);
@@ -68,13 +78,13 @@ test.each<readonly [string, Sent, number, string]>([
 });
 
 test.each<readonly [string, Sent]>([
-  ['JSON', { headers: [json] }],
-  ['JSON with a charset', { headers: ['Content-Type: Application/JSON; charset=utf-8'] }],
+  ['is JSON', { headers: [json] }],
+  ['is JSON with a charset', { headers: ['Content-Type: Application/JSON; charset=utf-8'] }],
   [
-    'a page of this server',
+    'comes from a page of this server',
     { headers: [json, 'host: sd1.example:6200', 'origin: http://sd1.example:6200'] },
   ],
-])('a batch is answered: %s', async (_, sent) => {
+])('a batch is answered if it %s', async (_, sent) => {
   expect((await ask({ line: post, body: batch, ...sent })).status).toBe(200);
   expect(http.rows.size).toBe(1);
 });
@@ -82,7 +92,7 @@ test.each<readonly [string, Sent]>([
 test.each([
   ['PUT', put],
   ['DELETE', 'DELETE /v1/cities/planted HTTP/1.1'],
-])('%s of any content type from programs, never from a page elsewhere', async (_, line) => {
+])('%s with any content type is accepted from programs, not foreign pages', async (_, line) => {
   const body = line === put ? 'x' : '';
   const pages = [
     ['origin: http://evil.example'],
@@ -103,7 +113,7 @@ test.each([
   expect((await ask({ line, headers: ['content-type: x/y'], body })).status).toBe(204);
 });
 
-test('names that are its own, and addresses, which no page can bind', async () => {
+test('only IP addresses and the names of the server are accepted as host', async () => {
   const own = [
     'localhost',
     'LocalHost.:6200',
@@ -126,7 +136,7 @@ test('names that are its own, and addresses, which no page can bind', async () =
   }
 });
 
-test('what tells of the server is for its names too; whether one is there is for all', async () => {
+test('requests about the server need one of its names, and /healthz needs none', async () => {
   for (const path of [
     '/v1/status',
     '/metrics',
@@ -142,7 +152,7 @@ test('what tells of the server is for its names too; whether one is there is for
   expect((await ask({ line: 'GET /v1/rings/cities HTTP/1.0' })).status).toBe(200);
 });
 
-test('a link to this server may be followed, no page elsewhere may show or load it', async () => {
+test('a foreign page may link to this server, but not show or load its answers', async () => {
   const at = (mode: string, dest: string): Sent => ({
     line: 'GET /v1/rings/cities HTTP/1.1',
     headers: ['sec-fetch-site: cross-site', `sec-fetch-mode: ${mode}`, `sec-fetch-dest: ${dest}`],
@@ -159,7 +169,7 @@ test('a link to this server may be followed, no page elsewhere may show or load 
   expect((await ask(form)).code).toBe('ORIGIN_FOREIGN');
 });
 
-test('a value is no script, whatever it holds', async () => {
+test('a value is sent with nosniff, so that no browser runs it as a script', async () => {
   await ask({ line: 'PUT /v1/cities/a HTTP/1.1', body: 'alert(1)' });
   expect((await ask({})).text).toMatch(/x-content-type-options: nosniff\r\n/i);
 });
@@ -183,19 +193,19 @@ const malformed: readonly string[] = [
 ];
 
 test.each(malformed.map((text) => [JSON.stringify(text), text]))(
-  '%s: 400, and closed',
+  'the malformed request %s gets 400 and ends the connection',
   async (_, text) => {
-    // The second request would be answered if the connection went on.
+    // The second request would be answered if the connection stayed open.
     const second = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
     expect(statusesOf(await http.talk([text + second]))).toEqual(['400']);
   },
 );
 
-/** As Node gives a header of these bytes. */
+/** Returns a header as Node represents it: one character per byte of UTF-8. */
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
 
 test.each(['bücher.example', 'BÜCHER.example.', 'xn--bcher-kva.example'])(
-  'a server called %s answers to all spellings of it',
+  'a server named %s accepts all spellings of its name',
   (name) => {
     const allows = allowedHosts([name]);
     const spellings = ['xn--bcher-kva.example', 'XN--BCHER-KVA.example.:6200', 'bücher.example'];
@@ -207,13 +217,13 @@ test.each(['bücher.example', 'BÜCHER.example.', 'xn--bcher-kva.example'])(
   },
 );
 
-test('a domain of such letters stands for all that is below it', () => {
+test('a domain with letters beyond ASCII stands for itself and its subdomains', () => {
   const allows = allowedHosts(['.bücher.example']);
   expect(['xn--bcher-kva.example', 'sd1.xn--bcher-kva.example'].map(allows)).toEqual([true, true]);
   expect(allows('evil-xn--bcher-kva.example')).toBe(false);
 });
 
-test('what is no name in punycode allows nothing', () => {
+test('a name that has no punycode form allows nothing', () => {
   const allows = allowedHosts(['xn--\u00ff\u0000 \u00fc', '\u00a0 \u2028']);
   for (const host of ['', '.', utf8('ü ü')]) expect(allows(host)).toBe(false);
 });

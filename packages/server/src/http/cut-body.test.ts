@@ -1,4 +1,5 @@
-// Requests whose bodies end too early, or are refused: nobody waits for the rest; nothing stays.
+// Tests requests whose bodies end too early or are refused: the server does not wait for the rest,
+// and no request stays open.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
@@ -17,7 +18,7 @@ async function nextRequest(): Promise<IncomingMessage> {
   return request;
 }
 
-test('a client that closes in the middle of its body leaves no request behind', async () => {
+test('a client that closes in the middle of a body leaves no request open', async () => {
   const begun = nextRequest();
   const socket = connect(http.port, '127.0.0.1');
   socket.write(`${put}content-length: 100\r\n\r\nhalf`);
@@ -28,7 +29,7 @@ test('a client that closes in the middle of its body leaves no request behind', 
   expect([http.bugs, http.rows.has('cut')]).toEqual([[], false]);
 });
 
-test('nor one whose value is too large, whether its end has come or not', async () => {
+test('too large a value leaves no request open, whether its end has come or not', async () => {
   const bytes = valueBytesMax + 1;
   const head = `${put}transfer-encoding: chunked\r\n\r\n${bytes.toString(16)}\r\n`;
   const value = Buffer.concat([Buffer.from(head), Buffer.alloc(bytes)]);

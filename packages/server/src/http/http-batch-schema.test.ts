@@ -1,4 +1,4 @@
-// Bodies of batches: what is read, and everything that is refused whole.
+// Tests the bodies of batches: what is read, and what makes the whole batch be refused.
 
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -10,7 +10,7 @@ import { parseBatch } from './http-batch-schema.ts';
 const parse = (document: unknown): ReturnType<typeof parseBatch> =>
   parseBatch(Buffer.from(JSON.stringify(document)));
 
-test('texts and base64', () => {
+test('keys and values are read as text or as base64', () => {
   const items = parse({
     items: [
       { op: 'put', key: 'ä', value: '' },
@@ -27,34 +27,38 @@ test('texts and base64', () => {
 const item = { op: 'get', key: 'a' };
 test.each<readonly [string, unknown, string]>([
   ['no items', { items: [] }, 'USAGE'],
-  ['a list alone', [item], 'USAGE'],
+  ['a list as the body', [item], 'USAGE'],
   ['too many items', { items: Array(httpBatchItemsMax + 1).fill(item) }, 'BATCH_TOO_LARGE'],
   ['the same key twice', { items: [item, { op: 'delete', key64: 'YQ==' }] }, 'USAGE'],
-  ['no key', { items: [{ op: 'get' }] }, 'USAGE'],
-  ['two keys', { items: [{ op: 'get', key: 'a', key64: 'YQ==' }] }, 'USAGE'],
+  ['an item without a key', { items: [{ op: 'get' }] }, 'USAGE'],
+  ['two keys in one item', { items: [{ op: 'get', key: 'a', key64: 'YQ==' }] }, 'USAGE'],
   ['an empty key', { items: [{ op: 'get', key: '' }] }, 'KEY_INVALID'],
-  ['a long key', { items: [{ op: 'get', key: 'x'.repeat(keyBytesMax + 1) }] }, 'KEY_INVALID'],
-  ['no value', { items: [{ op: 'put', key: 'a' }] }, 'USAGE'],
+  ['too long a key', { items: [{ op: 'get', key: 'x'.repeat(keyBytesMax + 1) }] }, 'KEY_INVALID'],
+  ['a put without a value', { items: [{ op: 'put', key: 'a' }] }, 'USAGE'],
   ['a value for a get', { items: [{ ...item, value: 'b' }] }, 'USAGE'],
   ['bad base64', { items: [{ op: 'get', key64: '!!' }] }, 'USAGE'],
   ['an unknown operation', { items: [{ op: 'cas', key: 'a' }] }, 'USAGE'],
-  ['a field too many', { items: [item], more: 1 }, 'USAGE'],
+  ['an unknown field', { items: [item], more: 1 }, 'USAGE'],
   [
-    'a long value',
+    'too long a value',
     { items: [{ op: 'put', key: 'a', value: 'x'.repeat(valueBytesMax + 1) }] },
     'VALUE_TOO_LARGE',
   ],
-])('%s', (_name, document, code) => {
+])('a batch with %s is refused', (_name, document, code) => {
   expect(() => parse(document)).toThrow(expect.objectContaining({ code }));
 });
 
 const half = (place: string) => `${place}: is not text: send its bytes in base64, as`;
 test.each([
-  ['a value of other bytes', '{"op":"put","key":"a","value":"\xff\xfe"}', 'the body is not UTF-8'],
-  ['a key of other bytes', '{"op":"get","key":"\xff"}', 'the body is not UTF-8'],
-  ['half a pair', '{"op":"put","key":"a","value":"\\ud800"}', `${half('items.0.value')} value64`],
-  ['half a pair as key', '{"op":"get","key":"\\ud800"}', `${half('items.0.key')} key64`],
-])('%s is refused, not stored as something else', (...[, item, message]) => {
+  ['a value not in UTF-8', '{"op":"put","key":"a","value":"\xff\xfe"}', 'the body is not UTF-8'],
+  ['a key not in UTF-8', '{"op":"get","key":"\xff"}', 'the body is not UTF-8'],
+  [
+    'a lone surrogate',
+    '{"op":"put","key":"a","value":"\\ud800"}',
+    `${half('items.0.value')} value64`,
+  ],
+  ['a lone surrogate as key', '{"op":"get","key":"\\ud800"}', `${half('items.0.key')} key64`],
+])('%s is refused instead of being stored in another form', (...[, item, message]) => {
   const body = Buffer.from(`{"items":[${item}]}`, 'latin1');
   const refusal = { code: 'USAGE', message, hint: expect.stringContaining('key64') };
   expect(() => parseBatch(body)).toThrow(expect.objectContaining(refusal));
@@ -66,7 +70,7 @@ test.each([
   [{ if: 5 }, 'items.0.if: expected a text'],
   [{ op: 'cas' }, 'items.0.op: expected get, delete, put'],
   [{ key64: 'A' }, 'items.0.key64: is not base64: A-Z a-z 0-9 + / as in YQ=='],
-])('%j: what is wrong is said', (fields, message) => {
+])('the refusal of %j says what is wrong', (fields, message) => {
   const put = { op: 'put', key: 'a', value: 'v', ...fields };
   expect(() => parse({ items: [put] })).toThrow(
     expect.objectContaining({ code: 'USAGE', message }),
@@ -82,20 +86,20 @@ test('a condition names a record by its stamp or its ETag', () => {
   }
 });
 
-test('base64 with its padding and without', () => {
+test('base64 is read with and without padding', () => {
   const items = ['YQ==', 'YWI=', 'YWJj', 'ZA', 'ZGU'].map((key64) => ({ op: 'get', key64 }));
   const keys = parse({ items }).map(({ key }) => byteText(key));
   expect(keys).toEqual(['a', 'ab', 'abc', 'd', 'de']);
 });
 
-test('deep and broken JSON, and prototypes', () => {
+test('deep nesting, broken JSON and prototype fields are refused', () => {
   const deep = '['.repeat(5_000);
   for (const body of ['', '{', 'null', '1e400', deep, '{"items":[{"__proto__":{"op":"get"}}]}']) {
     expect(() => parseBatch(Buffer.from(body))).toThrow(expect.objectContaining({ code: 'USAGE' }));
   }
 });
 
-test('changed bytes are refused or read, never anything else', () => {
+test('a corrupted body is read or refused with a CodedError', () => {
   const body = Buffer.from(
     '{"items":[{"op":"put","key":"a","value64":"AAAA"},{"op":"get","key":"b"}]}',
   );
@@ -117,7 +121,7 @@ test.each([
   ['numbers', `{"items":[${'0,'.repeat(20_000)}0]}`],
   ['lists in lists', `{"items":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
   ['fields', `{"items":[{"op":"get"${',"key":"a"'.repeat(20_000)}}]}`],
-])('more %s than a batch can have are refused before they are made', (_, body) => {
+])('more %s than a batch can have are refused before the JSON is parsed', (_, body) => {
   const parse = vi.spyOn(JSON, 'parse');
   onTestFinished(() => parse.mockRestore());
   expect(() => parseBatch(Buffer.from(body))).toThrow(
@@ -126,7 +130,7 @@ test.each([
   expect(parse).not.toHaveBeenCalled();
 });
 
-test('marks in strings count for nothing; the largest batch passes', () => {
+test('punctuation in strings is not counted, and the largest batch is read', () => {
   const value = `${'{[,'.repeat(1_000)}"\\"`;
   const whole = (index: number) => ({ op: 'put', key: `k${index}`, value, ttl: 1, if: 'absent' });
   const items = Array.from({ length: httpBatchItemsMax }, (_, index) => whole(index));

@@ -1,3 +1,4 @@
+// Tests which permissions each HTTP request requires.
 import { needText } from '@ringwright/access/need';
 import { expect, test } from 'vitest';
 import { httpNeeds } from './http-needs.ts';
@@ -20,7 +21,7 @@ const table: readonly (readonly [request: string, needs: string, headers?: objec
   ['HEAD /v1/notes/a%2Fb', 'read this key of notes'],
   ['PUT /v1/notes/a', 'write this key of notes'],
   ['DELETE /v1/notes/a', 'write this key of notes'],
-  // What a condition answers tells of what is there.
+  // The answer to a condition reveals what is stored.
   ['PUT /v1/notes/a', 'write this key of notes + read this key of notes', { 'if-match': '*' }],
   [
     'DELETE /v1/notes/a',
@@ -34,7 +35,7 @@ const table: readonly (readonly [request: string, needs: string, headers?: objec
   ['GET //v1/status', 'a token'],
 ];
 
-test('every path has its needs, and what is unknown needs a token', () => {
+test('each path has its required permissions, and an unknown path needs a token', () => {
   for (const [request, needs, headers = {}] of table) {
     const [method = '', path = '', query = ''] = request.split(/[ ?]/);
     const found = httpNeeds(method, { path, query }, { ...headers })
@@ -44,17 +45,17 @@ test('every path has its needs, and what is unknown needs a token', () => {
   }
 });
 
-test('the key that is looked at is the one that is decoded', () => {
+test('the permission is required for the decoded key', () => {
   const [need] = httpNeeds('GET', { path: '/v1/notes/%61%2e%2e/b', query: '' }, {});
   expect(need).toMatchObject({ kind: 'data', key: Buffer.from('a../b') });
   expect(() => httpNeeds('GET', { path: '/v1/notes/%zz', query: '' }, {})).toThrow();
 });
 
-test('what every object has is no path', () => {
+test('the name of a built-in property is not taken for a path', () => {
   for (const [name, code] of [
     ['__proto__', 'NAME_INVALID'],
     ['toString', 'NAME_INVALID'],
-    // No needs at all would let everybody on.
+    // An empty list of needs would let everybody through.
     ['constructor', 'KEY_INVALID'],
   ]) {
     const ask = () => httpNeeds('GET', { path: `/v1/${name}/`, query: '' }, {});

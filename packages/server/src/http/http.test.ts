@@ -1,4 +1,4 @@
-// The HTTP server on a port of its own, its coordinator a map: what goes over the connection.
+// Tests the HTTP server over real connections, with a map in place of its coordinator.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -19,7 +19,7 @@ afterEach(() => {
   bugs.length = 0;
 });
 
-test('a value travels as bytes, with its stamp; HEAD has its length and no body', async () => {
+test('GET returns the stored bytes and the stamp, and HEAD their length', async () => {
   const value = Buffer.from([0, 255, 13, 10]);
   const put = await fetch(url('/v1/cities/a%2Fb'), { method: 'PUT', body: value });
   expect(put.status).toBe(204);
@@ -31,7 +31,7 @@ test('a value travels as bytes, with its stamp; HEAD has its length and no body'
   expect([head.status, head.headers.get('content-length')]).toEqual([200, '4']);
 });
 
-test('an empty value is a value, a deleted one is not, and keeps its stamp', async () => {
+test('an empty value is found, and a deleted key gives 404 with a stamp', async () => {
   await fetch(url('/v1/cities/empty'), { method: 'PUT', body: '' });
   expect((await fetch(url('/v1/cities/empty'))).status).toBe(200);
   await fetch(url('/v1/cities/empty'), { method: 'DELETE' });
@@ -65,7 +65,7 @@ test.each([
   ['GET', '/v1/duty/cities', 400, 'VALUE_OUT_OF_RANGE'],
   ['GET', '/v1/duty/cities/-1', 400, 'VALUE_OUT_OF_RANGE'],
   ['GET', '/v1/duty/cities/4', 400, 'VALUE_OUT_OF_RANGE'],
-])('%s %s: %i %s', async (...[method, path, status, code]) => {
+])('%s %s is refused with %i %s', async (...[method, path, status, code]) => {
   const response = await fetch(url(path), { method });
   expect(response.status).toBe(status);
   expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
@@ -73,7 +73,7 @@ test.each([
   expect(bugs).toEqual([]);
 });
 
-test('the duty of a partition: here, and of every device it concerns', async () => {
+test('the duty of a partition is shown for this device and for all its devices', async () => {
   const asked = await fetch(url('/v1/duty/cities/0'));
   expect(await asked.json()).toMatchObject({
     ...{ ring: 'cities', version: 1, partition: 0, minVersion: 1 },
@@ -85,7 +85,7 @@ test('the duty of a partition: here, and of every device it concerns', async () 
   });
 });
 
-test('a failure that is no CodedError is reported here, and told nothing of there', async () => {
+test('an unexpected error is reported here, and the client learns nothing about it', async () => {
   http.failure = new TypeError('a secret of the inside');
   rows.clear();
   const response = await fetch(url('/v1/cities/a'));
@@ -108,7 +108,7 @@ test('a failure that is no CodedError is reported here, and told nothing of ther
   other.close();
 });
 
-test('a value too large: 413 before or while it comes, and the connection goes on', async () => {
+test('too large a value gets 413, and the connection stays usable', async () => {
   const next = 'GET /v1/cities/none HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
   const put = 'PUT /v1/cities/large HTTP/1.1\r\nhost: localhost\r\n';
   const bytes = valueBytesMax + 1;
@@ -141,17 +141,17 @@ const large = { code: 'HEADERS_TOO_LARGE', details: { max: 8_192 } };
 test.each([
   ['a long header', `GET /healthz ${host}x-long: ${'a'.repeat(9_000)}\r\n\r\n`, '431', large],
   ['a long key', `GET /v1/cities/${'k'.repeat(9_000)} ${host}\r\n`, '431', large],
-  ['one that is longer still', `GET /v1/cities/${'k'.repeat(900_000)} ${host}\r\n`, '431', large],
-  ['not HTTP', 'hello\r\n\r\n', '400', { message: expect.stringContaining('method') }],
+  ['a very long key', `GET /v1/cities/${'k'.repeat(900_000)} ${host}\r\n`, '431', large],
+  ['text that is not HTTP', 'hello\r\n\r\n', '400', { message: expect.stringContaining('method') }],
   // Keys are decoded from ASCII.
-  ['a raw letter', `GET /v1/cities/z\u00fcrich ${host}\r\n`, '400', { code: 'USAGE' }],
+  ['a key beyond ASCII', `GET /v1/cities/z\u00fcrich ${host}\r\n`, '400', { code: 'USAGE' }],
   [
-    'a body that breaks off',
+    'a malformed chunk',
     `PUT /v1/cities/broken ${host}transfer-encoding: chunked\r\n\r\nno number\r\n`,
     '400',
     { message: expect.stringContaining('chunk') },
   ],
-])('%s: the connection ends, with a document', async (...[, request, status, document]) => {
+])('%s ends the connection with an error document', async (...[, request, status, document]) => {
   const answers = await talk([request]);
   expect(statusesOf(answers)).toEqual([status]);
   expect(documentOf(answers)).toMatchObject({ hint: expect.stringContaining(' '), ...document });
@@ -159,13 +159,13 @@ test.each([
   expect([bugs, rows.has('broken')]).toEqual([[], false]);
 });
 
-test('what cannot be read comes after the answers to what came before it', async () => {
+test('an unreadable request is answered after the requests before it', async () => {
   const get = `GET /healthz ${host}\r\n`;
   expect(statusesOf(await talk([`${get}${get}hello\r\n\r\n`]))).toEqual(['200', '200', '400']);
   expect(statusesOf(await talk([get, 'hello\r\n\r\n']))).toEqual(['200', '400']);
 });
 
-test('a client that goes in the middle of its body is no bug', async () => {
+test('a connection reset in the middle of a body is not reported as a bug', async () => {
   const socket = connect(http.port, '127.0.0.1');
   const closed = new Promise((resolve) =>
     server.once('connection', (one) => one.on('close', resolve)),
@@ -185,7 +185,7 @@ const upgrade = (path: string, more = ''): string =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
   `sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n${more}\r\n`;
 
-test('sockets elsewhere, malformed ones, and those of web pages, are refused', async () => {
+test('upgrades that are malformed, to other paths or from web pages are refused', async () => {
   const twoHosts = upgrade('/v1/wire', 'host: sd1.example\r\n');
   expect(statusesOf(await talk([twoHosts]))).toEqual(['400']);
   expect(statusesOf(await talk([upgrade('/elsewhere')]))).toEqual(['404']);
@@ -193,7 +193,7 @@ test('sockets elsewhere, malformed ones, and those of web pages, are refused', a
   expect(statusesOf(page)).toEqual(['403']);
 });
 
-test('an upgrade that is reset at once does not end the process', async () => {
+test('an upgrade that is reset at once does not end the server', async () => {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const socket = connect(http.port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -204,7 +204,7 @@ test('an upgrade that is reset at once does not end the process', async () => {
   expect((await fetch(url('/healthz'))).status).toBe(200);
 });
 
-test('requests of one connection are done in their order', async () => {
+test('pipelined requests of one connection are done in order', async () => {
   rows.clear();
   const put = 'PUT /v1/cities/pp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\n';
   const get = 'GET /v1/cities/pp HTTP/1.1\r\nhost: localhost\r\n';
@@ -214,7 +214,7 @@ test('requests of one connection are done in their order', async () => {
   expect(answers.match(/\r\n\r\n[12]/g)).toEqual(['\r\n\r\n1', '\r\n\r\n2']);
 });
 
-test('an offer of another protocol is passed over', async () => {
+test('an offer to upgrade to another protocol is ignored', async () => {
   await fetch(url('/v1/cities/a'), { method: 'PUT', body: 'v' });
   const head = 'GET /v1/cities/a HTTP/1.1\r\nhost: localhost\r\n';
   const offer = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMA\r\n';
@@ -227,7 +227,7 @@ test.each([
   ['HTTP://127.0.0.1:80/healthz', 200],
   ['http://localhost?ring=cities', 404],
   ['http://evil.example/v1/cities/a', 421],
-])('a target as proxies send it, %s: %i', async (target, status) => {
+])('the absolute target %s, as proxies send it, gets %i', async (target, status) => {
   await fetch(url('/v1/cities/a'), { method: 'PUT', body: 'v' });
   const request = `GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
   expect(statusesOf(await talk([request]))).toEqual([String(status)]);
@@ -239,12 +239,12 @@ test.each([
   ['GET', '/v1/_batch/cities', 'POST'],
   ['HEAD', '/v1/_scan/cities', 'GET'],
   ['POST', '/v1/_inspect/', 'GET'],
-])('%s %s: the answer names what is allowed: %s', async (method, path, allow) => {
+])('the 405 answer to %s %s names the allowed methods: %s', async (method, path, allow) => {
   const { status, headers } = await fetch(url(path), { method });
   expect([status, headers.get('allow')]).toEqual([405, allow]);
 });
 
-test('the end of an upload is not taken for the value', async () => {
+test('a part of a value with a content range is refused and not stored', async () => {
   await fetch(url('/v1/cities/up'), { method: 'PUT', body: 'abcdefghij' });
   const headers = { 'content-range': 'bytes 4-9/10' };
   const end = await fetch(url('/v1/cities/up'), { method: 'PUT', body: 'efghij', headers });
@@ -255,7 +255,7 @@ test('the end of an upload is not taken for the value', async () => {
 test.each([
   ['KEY_OVERTAKEN', undefined],
   ['KEY_CONTENDED', 1],
-] as const)('%s: when to send it again: %s', (code, seconds) => {
+] as const)('%s is answered with retry-after %s', (code, seconds) => {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   answerError(response, new CodedError(code, 'because'));
   expect([response.statusCode, response.getHeader('retry-after')]).toEqual([503, seconds]);

@@ -1,4 +1,4 @@
-// Keys in URLs: any bytes survive, any bad escape is refused with its place.
+// Tests keys in URLs: any bytes are read back, and any bad escape is refused.
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax } from '@ringwright/base/limits';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ const escaped = (byte: number, upper: boolean): string => {
   const digits = byte.toString(16).padStart(2, '0');
   return `%${upper ? digits.toUpperCase() : digits}`;
 };
-/** Characters that may stand as they are. */
+/** Characters that need no escape. */
 const plain = /^[A-Za-z0-9._~/!$&'()*+,;=:@-]$/;
 
 function refusal(part: string): string {
@@ -20,8 +20,8 @@ function refusal(part: string): string {
   }
 }
 
-describe('round trip', () => {
-  test('any bytes, each escaped or not, in either case', () => {
+describe('keys are read back', () => {
+  test('any bytes are read back, escaped or not, in either case', () => {
     const key = fc.array(fc.tuple(fc.nat(255), fc.boolean(), fc.boolean()), {
       minLength: 1,
       maxLength: 200,
@@ -37,7 +37,7 @@ describe('round trip', () => {
     );
   });
 
-  test('what encodeURIComponent makes of any text', () => {
+  test('text escaped by encodeURIComponent is read back', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (text) => {
         const read = keyOfPath(encodeURIComponent(text));
@@ -46,23 +46,23 @@ describe('round trip', () => {
     );
   });
 
-  test('a slash, a plus and an escaped percent stay what they are', () => {
+  test('a slash, a plus and an escaped percent are kept', () => {
     expect(Buffer.from(keyOfPath('a/b+c%2525')).toString()).toBe('a/b+c%25');
   });
 });
 
-describe('refusals', () => {
-  test.each(['%', '%1', '%zz', 'a%', 'a%g0', '%%41', '%-1', '% 1', '%0x'])('%s', (part) => {
+describe('invalid keys are refused', () => {
+  test.each(['%', '%1', '%zz', 'a%', 'a%g0', '%%41', '%-1', '% 1', '%0x'])('%s is bad', (part) => {
     expect(refusal(part)).toBe('KEY_INVALID');
   });
 
-  test('no key, the longest key, and one byte more', () => {
+  test('an empty key is refused, and one above the maximum length', () => {
     expect(refusal('')).toBe('KEY_INVALID');
     expect(keyOfPath('%00'.repeat(keyBytesMax))).toHaveLength(keyBytesMax);
     expect(refusal('%00'.repeat(keyBytesMax + 1))).toBe('KEY_INVALID');
   });
 
-  test('random text is read or refused, never anything else', () => {
+  test('random text is read or refused with KEY_INVALID', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(refusal(text)).toMatch(/^(read as [0-9a-f]+|KEY_INVALID)$/);

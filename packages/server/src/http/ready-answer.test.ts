@@ -1,4 +1,5 @@
-// One ring that is not ready says so of itself, and keeps no requests for others away.
+// Tests when a server is ready: a ring that is not ready is named, and does not keep requests for
+// other rings away.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
@@ -8,7 +9,7 @@ import { type ReadyPorts, readyAnswer } from './ready-answer.ts';
 const large = activeOn(servedRing({ devices: 3, power: 2 }), 0);
 const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
 
-/** Partitions that are ready here, by ring. */
+/** Returns a server on which these partitions are ready, by ring. */
 function portsWith(
   ready: Readonly<Record<string, readonly number[]>>,
   list: readonly ActiveRing[] = [large, small],
@@ -24,7 +25,7 @@ function portsWith(
     if (name === small.ring.keyspace) return small;
     throw new CodedError('RING_UNKNOWN', `no ring ${name}`);
   };
-  // Nothing else of the server is looked at.
+  // The answer reads nothing else of the server.
   return {
     rings: { list: () => list, get, onDisk: () => ({ version: shape.highest ?? 1 }) },
     store: { list: () => infos },
@@ -34,7 +35,7 @@ function portsWith(
   } as unknown as ReadyPorts;
 }
 
-test('a ring that is not ready is named, and the server is ready for the other', () => {
+test('a ring that is not ready is named, and the server is ready for the other ring', () => {
   const { keyspace } = large.ring;
   const ports = portsWith({ [keyspace]: [0, 1, 2, 3], small: [0] });
   expect(readyAnswer(ports, null)).toEqual({
@@ -49,25 +50,25 @@ test('a ring that is not ready is named, and the server is ready for the other',
   expect(() => readyAnswer(ports, 'other')).toThrow('no ring other');
 });
 
-test('a server on which no ring is ready is not', () => {
+test('a server on which no ring is ready is not ready', () => {
   expect(readyAnswer(portsWith({ small: [0] }), null).ready).toBe(false);
 });
 
-test('a ring that gives this device nothing makes it ready only where all are such', () => {
+test('a ring without slots here makes the server ready only if all rings are like it', () => {
   const without = { ...small, self: null };
   expect(readyAnswer(portsWith({}, [large, without]), null).ready).toBe(false);
   expect(readyAnswer(portsWith({}, [without]), null).ready).toBe(true);
   expect(readyAnswer(portsWith({}, []), null).ready).toBe(true);
 });
 
-test('a server that refuses everybody until it has an access document is not', () => {
+test('a server that still waits for its first access document is not ready', () => {
   const complete = { small: [0, 1, 2, 3] };
   expect(readyAnswer(portsWith(complete, [small]), null).ready).toBe(true);
   expect(readyAnswer(portsWith(complete, [small], { isPending: true }), null).ready).toBe(false);
   expect(readyAnswer(portsWith({}, [], { isPending: true }), null).ready).toBe(false);
 });
 
-test('a server that others may not have connected to again is not, and says why', () => {
+test('a server that peers may not have reconnected to is not ready, and says why', () => {
   const without = { ...large, self: null };
   const ports = portsWith({ small: [0, 1, 2, 3] }, [without, small], { isAwaited: true });
   expect(readyAnswer(ports, null)).toMatchObject({
@@ -78,7 +79,7 @@ test('a server that others may not have connected to again is not, and says why'
   expect(readyAnswer(portsWith({}, [without], { isAwaited: true }), null).ready).toBe(true);
 });
 
-test('a server outside a ring is, where the devices of the ring answer it', () => {
+test('a server outside a ring is ready only if the devices of the ring answer it', () => {
   const without = { ...small, self: null };
   expect(readyAnswer(portsWith({}, [without], { isClosed: true }), null)).toEqual({
     ready: false,
@@ -89,7 +90,7 @@ test('a server outside a ring is, where the devices of the ring answer it', () =
   expect(readyAnswer(portsWith({}, [without], granted), null).ready).toBe(true);
 });
 
-test('one that went back to an older ring, since it cannot read its newest, is not', () => {
+test('a server that fell back to an older ring is not ready', () => {
   const complete = { small: [0, 1, 2, 3] };
   const { version } = small.ring;
   expect(readyAnswer(portsWith(complete, [small], { highest: version + 1 }), 'small')).toEqual({

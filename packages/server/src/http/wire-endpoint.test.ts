@@ -1,4 +1,4 @@
-// Who may open a connection, and how many do.
+// Tests which callers may open a connection, how many may, and which are closed to make room.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ function open(
   });
 }
 
-test('no other path, no web page, and one more only when another has gone', async () => {
+test('other paths, web pages and connections beyond the limit are refused', async () => {
   const http = createServer();
   const close = acceptWire(http, { handlers: new Map() }, 2);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -45,7 +45,7 @@ test('no other path, no web page, and one more only when another has gone', asyn
   }
 });
 
-test('who is refused and stays half open is gone all the same', async () => {
+test('a refused client that keeps its side open is disconnected all the same', async () => {
   const http = createServer();
   const close = acceptWire(http, { handlers: new Map() });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
@@ -62,7 +62,7 @@ test('who is refused and stays half open is gone all the same', async () => {
   http.close();
 });
 
-test('whoever may nothing here makes room for others, the oldest first', async () => {
+test('connections without permissions make room for others, the oldest first', async () => {
   const http = createServer();
   const callers: Caller[] = [];
   const onChannel = (caller: Caller): void => void callers.push(caller);
@@ -85,7 +85,7 @@ test('whoever may nothing here makes room for others, the oldest first', async (
 
 const KIB = 1024;
 
-/** A frame whose mask is zero; `opcode` without the bit that says that the message ends with it. */
+/** Returns a frame with a zero mask. Its message goes on: `opcode` lacks the FIN bit. */
 function frame(opcode: number, bytes: number): Buffer {
   const header = Buffer.alloc(14);
   header[0] = opcode;
@@ -95,7 +95,7 @@ function frame(opcode: number, bytes: number): Buffer {
 }
 const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
-test('halves of messages are bounded together: the oldest goes, whole ones pass', async () => {
+test('incomplete messages share a limit: beyond it the oldest connection ends', async () => {
   const http = createServer();
   const begun = new ByteBudget(1_000 * KIB);
   let [isKnown, channels] = [false, 0];
@@ -123,7 +123,7 @@ test('halves of messages are bounded together: the oldest goes, whole ones pass'
   const half = frame(2, 600 * KIB);
   const first = await begin(half);
   await expect.poll(() => begun.bytes).toBeGreaterThanOrEqual(half.length);
-  // They say that it lives, and change nothing.
+  // Pongs show that the client is alive. They do not make its connection newer.
   first.write(Buffer.concat(Array<Buffer>(10_000).fill(pong)));
   const gone = once(first, 'close');
   const second = await begin(half);
@@ -143,7 +143,7 @@ test('halves of messages are bounded together: the oldest goes, whole ones pass'
   expect([second.destroyed, member.destroyed, channels]).toEqual([false, false, 4]);
   second.destroy();
   await expect.poll(() => begun.bytes).toBe(0);
-  // Of many parts nothing is kept at all.
+  // A fragmented message ends its connection at once.
   const parts = await begin(frame(2, 1), frame(0, 1));
   await once(parts, 'close');
 });
