@@ -157,11 +157,7 @@ test.each(lies)('a hello of an unknown peer that %s is ignored', async (_name, l
     await hear({ ...lie, address });
     expect(ports.memory.recall(address)).toBeNull();
   }
-  expect(unheard, 'a hello without address is a tool').toEqual([
-    '10.9.9.9:1',
-    'a@b:1',
-    '127.0.0.1:6200',
-  ]);
+  expect(unheard, 'a tool names no address').toEqual(['10.9.9.9:1', 'a@b:1', '127.0.0.1:6200']);
   expect(heard).toEqual([]);
   await flush();
   expect([greeted, refills, caughtUp]).toEqual([[], [], []]);
