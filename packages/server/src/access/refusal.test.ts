@@ -1,4 +1,4 @@
-// What a caller makes up gives no new line in the audit log.
+// Tests that values made up by a caller add no lines to the audit log.
 import { expect, test } from 'vitest';
 import { type Refusal, repetitionKey } from './refusal.ts';
 
