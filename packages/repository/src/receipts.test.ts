@@ -99,7 +99,7 @@ describe('prune', () => {
     await pruneVersions(place, author, { keep, archive, command: 'ring-builder prune' });
   }
 
-  test('moves the receipts of pruned versions to the archive; verify reads them there', async () => {
+  test('moves receipts of pruned versions to the archive; verify reads them there', async () => {
     await advance(rings, finalizeMoves, receiptsOf);
     await commitVersion(rings, await nextVersion(rings));
     const archive = `${rings}-old`;
