@@ -1,11 +1,12 @@
-// A device gets back a partition whose old file is still there: what travels, and when a copy must.
+// Incremental catch-up of a partition that returns to a device with its old file: which records
+// travel, and when the whole file is copied instead.
 import { seededRandom } from '@ringwright/base/random';
 import { describe, expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { type Loaded, loadPartition } from './load-partition.ts';
 
-/** Partition 0 went from device 2 to device 3, and is on its way back. */
+/** Partition 0 moved from device 2 to device 3, and is moving back. */
 const first = servedRing({ power: 0 });
 const there = moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }]);
 const back = moveVersions(there[2], [{ partition: 0, replica: 2, from: 3, to: 2 }]);
@@ -13,7 +14,7 @@ const records = Object.fromEntries(
   Array.from({ length: 200 }, (_, index) => [`key ${index}`, `value ${index}`]),
 );
 
-/** The old holder and the one that followed it, with the same records; what each was asked. */
+/** The old holder and its successor with the same records, and the calls that the successor got. */
 async function returning(): Promise<{
   readonly cluster: StoreCluster;
   readonly old: StoreDevice;
@@ -49,8 +50,8 @@ const write = (key: string, value: string | null, ms: number) => ({
   ...{ value: value === null ? null : Buffer.from(value), ms: firstMs + ms },
 });
 
-describe('no file travels', () => {
-  test('and no record either when nothing was missed', async () => {
+describe('the old file is updated', () => {
+  test('without a record if it missed nothing', async () => {
     const { cluster, old, asked } = await returning();
     await using _ = cluster;
     expect(await load(old)).toEqual({ copy: null, merged: [3] });
@@ -58,7 +59,7 @@ describe('no file travels', () => {
     for (const method of ['read', 'copy-open']) expect(asked).not.toContain(method);
   });
 
-  test('only what was written, changed and deleted meanwhile does', async () => {
+  test('by only the records that were written, changed or deleted meanwhile', async () => {
     const { cluster, old, source, asked } = await returning();
     await using _ = cluster;
     const random = seededRandom(20_261_121);
@@ -80,7 +81,7 @@ describe('no file travels', () => {
     expect(['key 199', 'new', 'own'].map((key) => old.value(0, key))).toEqual([null, '1', '1']);
   });
 
-  test('and what comes while it looks is not missed', async () => {
+  test('and gets a record that is written during the catch-up', async () => {
     const { cluster, old, source } = await returning();
     await using _ = cluster;
     await source.store.write([write('early', '1', 0)]);
@@ -93,7 +94,7 @@ describe('no file travels', () => {
 });
 
 describe('the whole file is copied', () => {
-  test('when too much was missed', async () => {
+  test('if the old file missed too much', async () => {
     const { cluster, old, source } = await returning();
     await using _ = cluster;
     const many = Array.from({ length: 150 }, (_, index) => write(`key ${index}`, 'newer', 500));
@@ -102,7 +103,7 @@ describe('the whole file is copied', () => {
     expect(old.value(0, 'key 149')).toBe('newer');
   });
 
-  test('when deletions that it never saw are forgotten there', async () => {
+  test('if the source has purged deletions that the old file missed', async () => {
     const { cluster, old, source } = await returning();
     await using _ = cluster;
     await source.store.write([write('key 7', null, 900)]);

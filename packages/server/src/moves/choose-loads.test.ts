@@ -1,4 +1,5 @@
-// Which loads start: the order, each limit, and that nothing waits without a reason.
+// Choosing the loads that start: their order, each limit, and a property: no load waits without a
+// reason.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Locality } from '../copies/locality.ts';
@@ -28,7 +29,7 @@ function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandi
   };
 }
 
-/** As the queue has them: of each source a list. */
+/** One sorted list per source, as the queue keeps them. */
 function listsOf<Candidate extends LoadCandidate>(candidates: readonly Candidate[]) {
   const sorted = candidates.toSorted(byUrgency);
   return [...Map.groupBy(sorted, ({ sourceName }) => sourceName).values()];
@@ -51,7 +52,7 @@ function chosen(
 }
 
 describe('the order', () => {
-  test('priority, then refills, then what is known to be small, then the number', () => {
+  test('loads start by priority; then refills, smaller files and lower numbers go first', () => {
     const all = [
       load(1, { bytes: 9_000 }),
       load(3),
@@ -63,7 +64,7 @@ describe('the order', () => {
     expect(chosen(all).wait).toEqual(['1 device']);
   });
 
-  test('paused ones and those in a cooldown keep nobody back', () => {
+  test('paused loads and loads in a cooldown do not hold back others', () => {
     const all = [
       load(1, { paused: true, priority: 9 }),
       load(2, { notBeforeMs: 1_700, priority: 8 }),
@@ -79,26 +80,26 @@ describe('the limits', () => {
   const here = { server: '10.0.0.1', zone: 'r1z1' };
   const sameZone = { server: '10.0.0.2', zone: 'r1z1' };
 
-  test('of one server: the next in line comes from another', () => {
+  test('beyond the limit of one server the next load comes from another server', () => {
     const all = [1, 2, 3].map((partition) => load(partition, { source: here }));
     expect(chosen([...all, load(4)])).toMatchObject({ start: [1, 2, 4], wait: ['3 server'] });
   });
 
-  test('of one zone, loads under way included', () => {
+  test('the limit of one zone includes running loads', () => {
     const all = [load(1, { source: sameZone }), load(2, { source: sameZone }), load(3)];
     expect(chosen(all, [here, here])).toMatchObject({ start: [1, 3], wait: ['2 zone'] });
   });
 
-  test('a load of no particular source counts for the device only', () => {
+  test('a load without a particular source counts for the limit of the device only', () => {
     const all = [1, 2, 3].map((partition) => load(partition, { source: null }));
     expect(chosen(all, [null, null])).toMatchObject({ start: [1, 2], wait: ['3 device'] });
   });
 });
 
-describe('requests suffer', () => {
+describe('when requests suffer', () => {
   const all = [1, 2, 3].map((partition) => load(partition));
 
-  test('fewer at once: the end of one is waited for', () => {
+  test('fewer loads run at once, and the next one waits for the end of another', () => {
     const wait = ['3 throttle'];
     expect(chosen(all, [], { ...noRule, loads: 2 })).toEqual({
       ...{ start: [1, 2], wait },
@@ -107,7 +108,7 @@ describe('requests suffer', () => {
     expect(chosen(all, [null, null], { ...noRule, loads: 2 }).start).toEqual([]);
   });
 
-  test('with a cooldown: none, and the next when it is over', () => {
+  test('no load starts during a cooldown, and the next one starts after it', () => {
     const rule = { loads: 1, startAtMs: 1_100 };
     expect(chosen(all, [], rule)).toMatchObject({ start: [], wakeAtMs: 1_100 });
     const cooling = { ...rule, startAtMs: 1_000 };
@@ -115,7 +116,7 @@ describe('requests suffer', () => {
   });
 });
 
-describe('a source that is busy', () => {
+describe('a busy source', () => {
   const all = ['a', 'b', 'a', 'a', 'b'].map((sourceName, partition) =>
     load(partition, { sourceName, source: null }),
   );
@@ -128,21 +129,21 @@ describe('a source that is busy', () => {
   const partitions = (...asked: Parameters<typeof starting>) =>
     starting(...asked).start.map(({ partition }) => partition);
 
-  test('gives as many as it gave, and others are not held up', () => {
+  test('gets as many loads as it accepted, and other sources are not held back', () => {
     const busy = { places: 2, untilMs: 1_500 };
     expect(partitions(busy)).toEqual([0, 1, 2, 4]);
     expect(partitions(busy, ['a'])).toEqual([0, 1, 4]);
     expect(partitions(busy, ['a', 'a', 'b'])).toEqual([1, 4]);
   });
 
-  test('without a place here: waited for until its time, and asked for all then', () => {
+  test('without a place gets no load before its time, and all loads then', () => {
     const choice = starting({ places: 0, untilMs: 1_500 });
     expect(choice.wakeAtMs).toBe(1_500);
     expect(choice.wait.map(({ why }) => why)).toEqual(['busy', 'busy', 'busy']);
     expect(partitions({ places: 0, untilMs: 1_000 })).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('one that may not start takes no place', () => {
+  test('keeps its places for loads that may start', () => {
     const [paused, , cooling, free] = all;
     const some = [{ ...paused!, paused: true }, { ...cooling!, notBeforeMs: 1_500 }, free!];
     expect(partitions({ places: 1, untilMs: 1_500 }, [], some)).toEqual([3]);
@@ -171,7 +172,7 @@ const queue = fc.record({
   startAtMs: fc.constantFrom(0, 1_200),
 });
 
-test('any queue: no limit is passed, and whoever waits for one would pass it', () => {
+test('no queue exceeds a limit, and each load waits for a true reason', () => {
   fc.assert(
     fc.property(queue, ({ candidates: changes, sources, busy, loads, startAtMs }) => {
       const all = changes.map(({ from, ...change }, partition) =>
@@ -190,7 +191,7 @@ test('any queue: no limit is passed, and whoever waits for one would pass it', (
       if (wakeAtMs !== null && wakeAtMs !== short.wakeAtMs) {
         const left = listsOf(wait.map(({ candidate }) => candidate));
         const then = chooseLoads(left, { ...state, running: start, nowMs: wakeAtMs });
-        expect(then.start, 'nothing is missed by waking later').toEqual([]);
+        expect(then.start, 'no load could start at the earlier time').toEqual([]);
       }
 
       const count = (name: keyof Locality, like: Locality | null): number =>

@@ -1,3 +1,4 @@
+// Waits for the completion of moves, on fake timers.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CompleteMoves } from './complete-moves.ts';
 
@@ -18,7 +19,7 @@ function moves() {
   return { here, complete, told, wait };
 }
 
-test('who waits is told when it is so, and who comes later at once', async () => {
+test('waits end with true once the moves are complete, and later ones at once', async () => {
   const { here, complete, told, wait } = moves();
   const waits = [wait(), wait()];
   complete.look();
@@ -32,7 +33,7 @@ test('who waits is told when it is so, and who comes later at once', async () =>
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('not after the time, under another version, or when the server ends', async () => {
+test('a wait ends with false after its time, under another version, or on close', async () => {
   const { here, complete, told, wait } = moves();
   const first = wait();
   await vi.advanceTimersByTimeAsync(waitMs);

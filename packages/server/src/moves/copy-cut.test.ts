@@ -1,5 +1,5 @@
-// Copies that are cut or changed on the way, at every class of bytes: what has come is gone on
-// with, what is wrong is thrown away, the source is untouched, and the other slots give the file.
+// Copies in chunks that are cut or changed on the way, at every class of bytes. A cut copy resumes,
+// a wrong one is discarded, the source stays unchanged, and the other slots provide the file.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
@@ -11,7 +11,7 @@ import { joiningDevice, load } from '../../test/support/joining-device.ts';
 
 const chunk = transferChunkBytesMax;
 
-/** Counts what a device answers. */
+/** Counts the snapshots that a device opens for copies, and the bytes that it sends. */
 function counting(device: StoreDevice): { opens: number; bytes: number } {
   const counts = { opens: 0, bytes: 0 };
   device.onAnswer = (method, answer) => {
@@ -22,7 +22,7 @@ function counting(device: StoreDevice): { opens: number; bytes: number } {
   return counts;
 }
 
-/** The connection breaks at the `count`th chunk, and is there again for the next attempt. */
+/** The device answers `count` reads of a chunk; every later read fails until `onCall` changes. */
 function cutAt(device: StoreDevice, count: number): void {
   let left = count;
   device.onCall = (method) => {
@@ -32,7 +32,7 @@ function cutAt(device: StoreDevice, count: number): void {
 }
 
 describe('a cut copy', () => {
-  test.each([1, 2, 3, 6])('after %i chunks goes on where it was', async (count) => {
+  test.each([1, 2, 3, 6])('resumes where it was cut, after %i chunks', async (count) => {
     await using place = await joiningDevice();
     const { source, joiner } = place;
     const before = source.info(0);
@@ -42,15 +42,15 @@ describe('a cut copy', () => {
     source.onCall = () => undefined;
     await source.put(0, { late: 'written between' }, 9);
     expect(await load(joiner)).toBe('loaded');
-    expect(counts.opens, 'one snapshot').toBe(1);
-    // Chunks asked for ahead of the cut may have been read for nothing.
+    expect(counts.opens, 'number of snapshots').toBe(1);
+    // Chunks that were requested ahead of the cut may have been read in vain.
     await using whole = await source.store.snapshot('cities', 0);
     expect(counts.bytes).toBeLessThan(whole.manifest.bytes + 5 * chunk);
     expect(joiner.info(0)).toMatchObject({ rows: 1_601, digest: source.info(0)?.digest });
     expect(before?.incarnation).toBe(source.info(0)?.incarnation);
   });
 
-  test('again and again, from any seed: the same file in the end', async () => {
+  test('gives the same file in the end, even if it is cut again and again', async () => {
     await using place = await joiningDevice();
     const { source, joiner } = place;
     const counts = counting(source);
@@ -67,7 +67,7 @@ describe('a cut copy', () => {
     expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
   });
 
-  test('begins anew when the source has let its snapshot go', async () => {
+  test('starts again if the source has closed its snapshot', async () => {
     await using place = await joiningDevice();
     const { source, joiner } = place;
     const counts = counting(source);
@@ -80,7 +80,7 @@ describe('a cut copy', () => {
     expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
   });
 
-  test('before its first byte, with the source gone: the other slots give it', async () => {
+  test('comes from the other slots if the source is gone at the next attempt', async () => {
     await using place = await joiningDevice();
     const { cluster, source, joiner } = place;
     cutAt(source, 3);
@@ -91,14 +91,17 @@ describe('a cut copy', () => {
     await joiner.partial.discardUnless('cities', () => true);
   });
 
-  test('for another move is not gone on with', async () => {
+  test('is not resumed for another move', async () => {
     await using place = await joiningDevice();
     const { source, joiner } = place;
     cutAt(source, 3);
     expect(await load(joiner)).toBe('COPY_CUT');
     const name = { keyspace: 'cities', partition: 0, assignment: 99, source: 2 };
     expect(await joiner.partial.take(name)).toBeNull();
-    expect(await joiner.partial.take({ ...name, assignment: 1 }), 'discarded').toBeNull();
+    expect(
+      await joiner.partial.take({ ...name, assignment: 1 }),
+      'the partial copy was discarded',
+    ).toBeNull();
   });
 });
 
@@ -128,7 +131,7 @@ const bends: readonly (readonly [what: string, bend: Bend])[] = [
   ['the last byte', flipAt((total) => total - 1)],
   ['a chunk that is short', inChunk(1, (data) => data.subarray(1))],
   ['a chunk that is empty', inChunk(2, (data) => data.subarray(data.length))],
-  ['a chunk that is another', inChunk(3, (data) => Buffer.from(data).reverse())],
+  ['a chunk with other bytes', inChunk(3, (data) => Buffer.from(data).reverse())],
   [
     'the end that is missing',
     (data, offset, total) => (offset + data.length >= total ? data.subarray(0, -1) : data),
@@ -136,7 +139,7 @@ const bends: readonly (readonly [what: string, bend: Bend])[] = [
 ];
 
 describe('a copy that was changed on the way', () => {
-  test.each(bends)('%s: discarded, tried again, and taken from the others', async (...[, bend]) => {
+  test.each(bends)('is discarded, retried, and taken from others: %s', async (...[, bend]) => {
     await using place = await joiningDevice();
     const { source, joiner } = place;
     await joiner.put(0, { own: 'kept' }, 9);
@@ -146,7 +149,7 @@ describe('a copy that was changed on the way', () => {
     source.onAnswer = (method, answer) => {
       if (method === copyOpen.method) [offset, total] = [0, copyOpen.answer.parse(answer).bytes];
       if (method !== copyRead.method) return answer;
-      // Chunks are asked for in order, and answered so here.
+      // Chunks are requested and answered in order, so their lengths add up to the offset.
       const data = Buffer.from(copyRead.answer.parse(answer).data);
       const bent = bend(data, offset, total);
       offset += data.length;
@@ -162,7 +165,7 @@ describe('a copy that was changed on the way', () => {
     expect([joiner.value(0, 'own'), joiner.value(0, 'key-9')]).toEqual(['kept', 'x'.repeat(1_000)]);
   });
 
-  test('with another keyed checksum: discarded, and tried again', async () => {
+  test('is discarded and retried if its keyed checksum differs', async () => {
     await using place = await joiningDevice();
     const { source, joiner } = place;
     const before = joiner.info(0);
@@ -177,7 +180,7 @@ describe('a copy that was changed on the way', () => {
     expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
   });
 
-  test('a source that erred too often is not asked', async () => {
+  test('is not requested again from a source that has sent too many', async () => {
     await using place = await joiningDevice();
     const counts = counting(place.source);
     expect(await load(place.joiner, copySourceFaultsMax)).toBe('loaded');

@@ -1,4 +1,4 @@
-// Giving a partition up: the file goes only when every holder has all of it.
+// Drains of a partition: its file is dropped only once every holder has all of its records.
 import { CodedError } from '@ringwright/base/coded-error';
 import { nobodyIn } from '@ringwright/ring/ring';
 import { recordWrite } from '@ringwright/wire/records';
@@ -39,24 +39,24 @@ async function draining(
   }
 }
 
-describe('the file goes', () => {
-  test('after every holder got what it lacked', async () => {
+describe('the file is dropped', () => {
+  test('after every holder has received the records that it lacked', async () => {
     await using cluster = await finalized();
     const [a, b, leaving, d] = cluster.devices;
     await a!.put(0, { a: 'newer' }, 9);
     expect(await draining(leaving!)).toBe('drained');
     expect(leaving!.info(0)).toBeNull();
     expect([a, b, d].map((device) => device!.value(0, 'b'))).toEqual(['1', '1', '1']);
-    expect([a!.value(0, 'a'), d!.value(0, 'a')], 'newer ones stay').toEqual(['newer', '1']);
+    expect([a!.value(0, 'a'), d!.value(0, 'a')], 'a newer record stays').toEqual(['newer', '1']);
   });
 
-  test('and nothing is offered, where the holders were only written to since', async () => {
+  test('without an offer if the holders have all its records and later writes', async () => {
     await using cluster = await finalized();
     const [a, b, leaving, d] = cluster.devices;
     const methods = new Set<string>();
     for (const holder of [a, b, d]) {
       await holder!.put(0, { a: '1', b: '1' });
-      // More than the first, short tail.
+      // More rows than the first, short tail contains.
       const later = Array.from({ length: 300 }, (_, index) => [`later-${index}`, 'x']);
       await holder!.put(0, { ...Object.fromEntries(later), b: 'newer' }, 9);
       holder!.onCall = (method) => void methods.add(method);
@@ -65,7 +65,7 @@ describe('the file goes', () => {
     expect([...methods].sort()).toEqual([digests.method, tail.method]);
   });
 
-  test('after a record came that the holder has older, among its last', async () => {
+  test('after the holders have received a newer version of a record', async () => {
     await using cluster = await finalized();
     const [a, b, leaving, d] = cluster.devices;
     for (const holder of [a, b, d]) await holder!.put(0, { a: '1', b: '1' });
@@ -75,7 +75,7 @@ describe('the file goes', () => {
     expect(values).toEqual(['newer', 'newer', 'newer']);
   });
 
-  test('with every record offered, where the holder is an older program', async () => {
+  test('after offers of its records if the holders run an older version', async () => {
     await using cluster = await finalized();
     const [a, b, leaving, d] = cluster.devices;
     const offered = new Set<number>();
@@ -90,7 +90,7 @@ describe('the file goes', () => {
     expect(offered.size).toBe(2);
   });
 
-  test('after what was under way when the ring changed has ended', async () => {
+  test('after the writes in flight at the ring change have ended', async () => {
     await using cluster = await finalized();
     const [, , leaving, d] = cluster.devices;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -104,7 +104,7 @@ describe('the file goes', () => {
 });
 
 describe('the file stays', () => {
-  test('while drops are stopped, also when that comes in the middle', async () => {
+  test('while drops are not allowed, even if that begins during the drain', async () => {
     await using cluster = await finalized();
     const leaving = cluster.devices[2]!;
     for (const allowed of [0, 1]) {
@@ -119,7 +119,7 @@ describe('the file stays', () => {
     expect(await draining(leaving)).toBe('drained');
   });
 
-  test('of a server that no ring names, where the partition was split since', async () => {
+  test('on a server that no ring names, if the partition was split since', async () => {
     await using cluster = await finalized();
     const leaving = cluster.devices[2]!;
     const { ring } = leaving.active;
@@ -129,14 +129,14 @@ describe('the file stays', () => {
     expect(leaving.info(0)).toMatchObject({ state: 'ready', rows: 2 });
   });
 
-  test('while a holder is away', async () => {
+  test('while a holder is unreachable', async () => {
     await using cluster = await finalized();
     cluster.devices[1]!.up = false;
     expect(await draining(cluster.devices[2]!)).toBe('PEER_UNREACHABLE');
     expect(cluster.devices[2]!.info(0)?.rows).toBe(2);
   });
 
-  test('while a device of the table is filling', async () => {
+  test('while the file of a device in the table is filling', async () => {
     await using cluster = await finalized();
     await cluster.devices[3]!.store.setState('cities', 0, 'filling');
     expect(await draining(cluster.devices[2]!)).toBe('PARTITION_FILLING');
@@ -149,7 +149,7 @@ describe('the file stays', () => {
     expect(await draining(cluster.devices[2]!)).toBe('PARTITION_FILLING');
   });
 
-  test('when the device holds the partition again by then', async () => {
+  test('if a new ring gives the partition back during the drain', async () => {
     await using cluster = await finalized();
     const [, b, leaving] = cluster.devices;
     const old = leaving!.active;
@@ -160,7 +160,7 @@ describe('the file stays', () => {
     expect(leaving!.info(0)).not.toBeNull();
   });
 
-  test('when another device has joined by then, which lacks its records', async () => {
+  test('if another device joins during the drain, which lacks the records', async () => {
     await using cluster = await finalized();
     const [, b, leaving] = cluster.devices;
     const old = leaving!.active;
@@ -171,14 +171,14 @@ describe('the file stays', () => {
     expect(leaving!.info(0)).not.toBeNull();
   });
 
-  test('as a part from the first step on: a ring that names it again makes it refill', async () => {
+  test('in state filling from the first step, so that a later ring makes it refill', async () => {
     await using cluster = await finalized();
     cluster.devices[1]!.up = false;
     await draining(cluster.devices[2]!);
     expect(cluster.devices[2]!.info(0)?.state).toBe('filling');
   });
 
-  test('whole, when the drain belongs to a ring that is no longer active', async () => {
+  test('in state ready if the drain belongs to a ring that is no longer active', async () => {
     await using cluster = await finalized();
     const leaving = cluster.devices[2]!;
     const old = leaving.active;
@@ -188,7 +188,7 @@ describe('the file stays', () => {
   });
 });
 
-test('nothing writes to a file that is being given up', async () => {
+test('a file that is being drained accepts no writes', async () => {
   await using cluster = await finalized();
   const [a, b, leaving] = cluster.devices;
   const record = { key: Buffer.from('k'), value: Buffer.from('v'), ms: 1, tie: 1 };

@@ -1,4 +1,4 @@
-// Files given up one at a time, while requests have the processor and one device is dead.
+// Drains files one at a time, while requests load the server and one device is dead.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyCooldownTimesMax, drainRetryMsMin, dutyRetryMs } from '@ringwright/base/limits-copies';
@@ -10,7 +10,7 @@ import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
 const CALL_MS = 40;
 const TURN_MS = 10;
 const partitions = 16;
-/** Device 0 is dead; it holds all but the last partitions. */
+/** Device 0 is dead. It holds all partitions except the last `movable` ones. */
 const DEAD = 0;
 const movable = 4;
 const place = servedRing({ devices: 5, power: 4 });
@@ -31,7 +31,7 @@ interface Asked {
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('those that wait for a dead device keep none back that could go', async () => {
+test('drains that wait for a dead device do not hold back other drains', async () => {
   let nowMs = 0;
   const left = new Set(all);
   const pauses = new Set<number>();
@@ -60,7 +60,7 @@ test('those that wait for a dead device keep none back that could go', async () 
     onGivenUp: () => undefined,
     loadThrottle: () => ({ loads: 1, cooldownTimes: copyCooldownTimesMax }),
     monotonicMs: () => nowMs,
-  } as unknown as DrainQueuePorts; // nothing else is asked of them here
+  } as unknown as DrainQueuePorts; // no other port is used here
   const reconcile = (): void => {
     const infos = [...left].map((partition) => ({ partition }) as PartitionInfo);
     void queue.offer(active, { infos, partitions: [...left] });
@@ -69,7 +69,7 @@ test('those that wait for a dead device keep none back that could go', async () 
     isBusy: () => false,
     onDropped: () => undefined,
     onEnded: reconcile,
-    // As the reconciler does: tried again after a pause.
+    // Retries after a pause, as the reconciler does.
     onFailed: (_keyspace, _error, { release, pauseMs = 0 }) => {
       pauses.add(pauseMs);
       setTimeout(() => {
@@ -83,7 +83,7 @@ test('those that wait for a dead device keep none back that could go', async () 
     for (let ms = 0; ms < msMax && !isDone(); ms += TURN_MS) {
       nowMs += TURN_MS;
       await vi.advanceTimersByTimeAsync(TURN_MS);
-      await setImmediate(); // in which questions leave
+      await setImmediate(); // lets the queued calls leave
     }
   };
   await runUntil(() => left.size === partitions - movable, 10_000);
@@ -91,7 +91,7 @@ test('those that wait for a dead device keep none back that could go', async () 
   expect(queue.seen(active.ring.keyspace).failures.size).toBe(partitions - movable);
   await runUntil(() => pauses.has(dutyRetryMs), 120_000);
   queue.close();
-  // A joiner that takes over just now is asked again soon, a dead device less and less often.
+  // The first retry comes soon, as a joiner may be taking over just now. The pauses then double.
   expect(pauses).toEqual(
     new Set([1, 2, 4, 8].map((times) => times * drainRetryMsMin).concat(dutyRetryMs)),
   );

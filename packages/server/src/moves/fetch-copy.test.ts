@@ -1,5 +1,5 @@
-// Copies that processes carry, cut, changed and refused on the way: what came is gone on with, what
-// is wrong is thrown away, and a file that cannot come so comes another way.
+// Copies between carriers that are cut, changed or refused on the way: a cut copy resumes, a wrong
+// one is discarded, and a file that cannot come through carriers comes in chunks.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import { copyChecksum, copyOpen, copyStart } from '@ringwright/wire/copies';
@@ -9,7 +9,7 @@ import type { StoreCluster, StoreDevice } from '../../../../test/support/store-c
 import { joiningDevice, load } from '../../test/support/joining-device.ts';
 
 const MIB = 1024 * 1024;
-/** Of 5 MB: more than one read, and a WAL that may be held back on a disk of any speed. */
+/** 5 MB: more than one read, and a WAL below the 8 MiB beyond which a checkpoint cannot be held. */
 const manyRows = 5_000;
 
 interface Place extends AsyncDisposable {
@@ -17,11 +17,11 @@ interface Place extends AsyncDisposable {
   readonly source: StoreDevice;
   readonly joiner: StoreDevice;
   readonly proxy: CopyProxy;
-  /** How often each message was answered by the source. */
+  /** Number of answers of the source, by method. */
   readonly calls: Map<string, number>;
 }
 
-/** Device 3 joins for device 2, whose process is behind a proxy. */
+/** Device 3 joins for device 2, whose carrier is behind a proxy. */
 async function joining(rows?: number): Promise<Place> {
   const place = await joiningDevice(rows);
   const { source } = place;
@@ -59,13 +59,13 @@ const cutAt =
   (bytes, at) =>
     at + bytes.length > where ? 'cut' : bytes;
 
-/** The connection ends as if all had come. */
+/** Drops the later bytes, so that the connection ends as if all had arrived. */
 const lostFrom =
   (where: number): Pass =>
   (bytes, at) =>
     at < where ? bytes : Buffer.alloc(0);
 
-test('no byte passes through the servers', async () => {
+test('the file comes from the carrier, and no byte passes through the servers', async () => {
   await using place = await joining();
   const { source, joiner, calls, proxy } = place;
   await joiner.put(0, { own: 'kept' }, 9);
@@ -81,7 +81,7 @@ test('no byte passes through the servers', async () => {
 test.each([
   ['in the middle', cutAt(2 * MIB)],
   ['after the source had sent all of it', lostFrom(2 * MIB)],
-])('a copy that is cut %s goes on where it was', async (...[, pass]) => {
+])('a copy that is cut %s resumes where it was cut', async (...[, pass]) => {
   await using place = await joining(manyRows);
   const { source, joiner, calls, proxy } = place;
   proxy.pass = pass;
@@ -89,11 +89,11 @@ test.each([
   proxy.pass = (bytes) => bytes;
   await source.put(0, { late: 'written between' }, 9);
   expect(await load(joiner)).toBe('loaded');
-  expect(calls.get(copyStart.method), 'one copy').toBe(1);
+  expect(calls.get(copyStart.method), 'number of copies started').toBe(1);
   expect(joiner.info(0)).toMatchObject({ rows: manyRows + 1, digest: source.info(0)?.digest });
 });
 
-test('a source that has let the copy go: it begins anew', async () => {
+test('a copy that the source has closed starts again', async () => {
   await using place = await joining(manyRows);
   const { source, joiner, calls, proxy } = place;
   proxy.pass = cutAt(2 * MIB);
@@ -114,7 +114,7 @@ describe('a copy that was changed on the way', () => {
     ['the last byte that came', (bytes) => Buffer.concat([bytes.subarray(0, -1), Buffer.of(0xee)])],
     ['a byte too many', (bytes, at) => (at === 0 ? Buffer.concat([bytes, bytes]) : bytes)],
   ];
-  test.each(bends)('%s: discarded, tried again, and taken from the others', async (...[, pass]) => {
+  test.each(bends)('is discarded, retried, and taken from others: %s', async (...[, pass]) => {
     await using place = await joining();
     const { source, joiner, proxy } = place;
     await joiner.put(0, { own: 'kept' }, 9);
@@ -132,7 +132,7 @@ describe('a copy that was changed on the way', () => {
     ['another incarnation', copyStart.method, { sourceIncarnation: 'another-life' }],
     ['another digest', copyStart.method, { digest: '0'.repeat(16) }],
     ['fewer rows', copyStart.method, { rows: 7 }],
-  ])('with %s: discarded, and tried again', async (...[, method, changed]) => {
+  ])('is discarded and retried if it has %s', async (...[, method, changed]) => {
     await using place = await joining();
     const { source, joiner } = place;
     const { onAnswer } = source;
@@ -149,8 +149,8 @@ describe('a copy that was changed on the way', () => {
   });
 });
 
-describe('a copy that cannot come so comes in chunks', () => {
-  test('the port is not reached', async () => {
+describe('a copy comes in chunks', () => {
+  test('if the port of the carrier is unreachable', async () => {
     await using place = await joining();
     const { joiner, proxy, calls } = place;
     await proxy[Symbol.asyncDispose]();
@@ -160,7 +160,7 @@ describe('a copy that cannot come so comes in chunks', () => {
     expect(calls.get(copyOpen.method)).toBe(1);
   });
 
-  test('the connection breaks before the first byte', async () => {
+  test('if the connection breaks before the first byte', async () => {
     await using place = await joining();
     const { joiner, proxy, calls } = place;
     proxy.pass = () => 'cut';
@@ -168,7 +168,7 @@ describe('a copy that cannot come so comes in chunks', () => {
     expect(calls.get(copyOpen.method)).toBe(1);
   });
 
-  test('the file is written to while it is read', async () => {
+  test('if the file is written to while it is read', async () => {
     await using place = await joining();
     const { joiner, source, calls } = place;
     source.onCall = (method) => {

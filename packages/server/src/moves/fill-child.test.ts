@@ -1,5 +1,5 @@
-// Children are filled under writes, promises and repair that go on: each has what its parents have,
-// takes what they take, and refuses what they refuse. Real store; what fails is not carried over.
+// Children are filled while writes, promises and repair continue. Each child has what its parents
+// have, accepts what they accept, and refuses what they refuse. The store is real.
 import { setImmediate } from 'node:timers/promises';
 import { seededRandom } from '@ringwright/base/random';
 import { openStore } from '@ringwright/partition/open-store';
@@ -44,7 +44,7 @@ async function opened(directory: string): Promise<Store> {
   return store;
 }
 
-/** `during`: in each turn of the event loop while files are built and put in place. */
+/** Calls `during` in each turn of the event loop while files are built and put in place. */
 async function filled(store: Store, ring: Ring, during: () => Promise<void>): Promise<void> {
   const active = activeOn(ring, 0);
   const { children } = store;
@@ -78,7 +78,7 @@ interface World {
   readonly write: (count: number) => void;
 }
 
-/** Some thousand writes, deletions and promises before, and more in every step of the fill. */
+/** A store with 2,000 writes, deletions and promises, and a function that makes more. */
 async function world(directory: string, kind: keyof typeof reshapes): Promise<World> {
   const store = await opened(directory);
   const random = seededRandom(kind.length);
@@ -91,7 +91,7 @@ async function world(directory: string, kind: keyof typeof reshapes): Promise<Wo
       const isPromise = random.below(20) === 0;
       const value = isPromise || random.below(9) === 0 ? null : Buffer.from(`value ${ms}`);
       ms += 1;
-      // Some come late.
+      // Some arrive late, with older stamps.
       const stamp = { ms: ms - (random.below(4) === 0 ? random.below(400) : 0), tie: ms };
       const partition = partitionOf(key);
       writes.push(store.write([{ keyspace, partition, key, value, isPromise, ...stamp }]));
@@ -102,7 +102,7 @@ async function world(directory: string, kind: keyof typeof reshapes): Promise<Wo
   return { store, ring: copying(reshapes[kind]), writes, write };
 }
 
-/** What differs between parents and children, by key. */
+/** Differences between parents and children, by key. */
 function differences({ store, ring }: World): string[] {
   const { reshape, partitioner } = ring;
   if (reshape === undefined) throw new Error('nothing is reshaped');
@@ -132,12 +132,12 @@ function differences({ store, ring }: World): string[] {
 const kinds = ['split', 'merge'] as const;
 
 test.each(kinds)(
-  '%s: what came before, meanwhile and afterwards is in the children',
+  '%s: the children have all writes from before, during and after the fill',
   async (kind) => {
     await using folder = await scratchFolder();
     const here = await world(folder.path, kind);
     const { store, ring, write, writes } = here;
-    // Not all durable when the fill begins.
+    // Not all of these are durable when the fill begins.
     write(300);
     await filled(store, ring, () => {
       write(40);
@@ -150,7 +150,7 @@ test.each(kinds)(
   },
 );
 
-test('one pass over a parent fills all of its children, whoever comes first', async () => {
+test('one pass over a parent fills all of its children, in any order of calls', async () => {
   await using folder = await scratchFolder();
   const here = await world(folder.path, 'split');
   const { store, ring } = here;
@@ -179,7 +179,7 @@ test('one pass over a parent fills all of its children, whoever comes first', as
   expect(differences(here)).toEqual([]);
   for (const id of ids) expect(given.get(id)).toBe(rowsIn(store, id));
 
-  // A file that begins anew has lost what the pass gave it.
+  // A file that is created again has lost the rows of the pass, so that a second pass is needed.
   await store.drop(keyspace, third);
   await store.create(keyspace, third, 'filling');
   await fill(third);
@@ -193,7 +193,7 @@ function rowsIn(store: Store, partition: number): number {
   return rows + tombstones;
 }
 
-test('a child that does not hear of writes is noticed here', async () => {
+test('the comparison detects a child that gets no mirrored writes', async () => {
   await using folder = await scratchFolder();
   const here = await world(folder.path, 'split');
   const { store, ring, write, writes } = here;
@@ -209,7 +209,7 @@ test('a child that does not hear of writes is noticed here', async () => {
   await store.close();
 });
 
-test('marks are carried, and old repair waits meanwhile', async () => {
+test('a child gets floor and barrier, and repair of old records waits meanwhile', async () => {
   await using folder = await scratchFolder();
   const here = await world(folder.path, 'merge');
   const { store, ring } = here;
@@ -243,7 +243,7 @@ test('marks are carried, and old repair waits meanwhile', async () => {
   await store.close();
 });
 
-test('a child that begins empty gets nothing from parents, and is refilled once lost', async () => {
+test('a child that begins empty gets nothing from its parents, and refills once lost', async () => {
   await using folder = await scratchFolder();
   const { store, ring } = await world(folder.path, 'retire');
   const [[child = -1, parents] = []] = parentsIn(ring).parents;
@@ -254,13 +254,13 @@ test('a child that begins empty gets nothing from parents, and is refilled once 
   expect(store.info(keyspace, child)).toMatchObject({ seq: 0, rows: 0 });
   const after = activeOn(finalizeMoves(ring, encodeRing(ring).id), 0);
   const fromHere = () => parentsHere(store, { active: after, partition: child, move: null });
-  expect(fromHere(), 'killed before it was ready').toEqual([]);
+  expect(fromHere(), 'restarted before it was ready').toEqual([]);
   await store.setState(keyspace, child, 'lost');
   expect(fromHere()).toBeNull();
   await store.close();
 });
 
-test('a parent that is not complete gives nothing', async () => {
+test('an incomplete parent fills no child', async () => {
   await using folder = await scratchFolder();
   const { store, ring } = await world(folder.path, 'split');
   await store.setState(keyspace, 0, 'filling');
@@ -269,7 +269,7 @@ test('a parent that is not complete gives nothing', async () => {
   await store.close();
 });
 
-test('a child that is begun anew takes nothing that its parents refuse', async () => {
+test('a child that is created again gets no record that its parents refuse', async () => {
   await using folder = await scratchFolder();
   const store = await opened(folder.path);
   const ring = copying(reshapes.split);
@@ -279,7 +279,7 @@ test('a child that is begun anew takes nothing that its parents refuse', async (
   const [child = -1] = parentsIn(ring).parents.keys();
   const key = keyOf(0);
   expect(partitionerOf(reshapes.split)(key)).toBe(child);
-  await store.drop(keyspace, child); // as a damaged one
+  await store.drop(keyspace, child); // as for a damaged file
   await store.create(keyspace, child, 'lost');
   const old = { keyspace, partition: 0, key, value: Buffer.from('deleted'), ms: 50, tie: 1 };
   expect(await store.write([old])).toMatchObject([{ kind: 'stale' }]);

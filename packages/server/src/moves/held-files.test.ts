@@ -1,4 +1,4 @@
-// Which partitions a directory has held: noted when they are complete, forgotten when given up.
+// The note of partitions that a data directory has held: added when complete, removed once drained.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
@@ -21,7 +21,7 @@ async function noted(directory: string): Promise<string[]> {
   return all.filter(([name, one]) => held.has(name, one)).map((one) => one.join('/'));
 }
 
-test('complete files are noted, of several rings at once, and survive a restart', async () => {
+test('complete files of several rings are noted, and the note survives a restart', async () => {
   await using folder = await scratchFolder();
   const held = await HeldFiles.load(folder.path);
   await Promise.all([
@@ -29,13 +29,13 @@ test('complete files are noted, of several rings at once, and survive a restart'
     held.follow(towns, files([0, 'ready'])),
   ]);
   expect(await noted(folder.path)).toEqual(['cities/0', 'towns/0']);
-  // A folder that is gone is what the note is for; one that lacks records was complete before.
+  // The note exists for folders that are gone. A file that lacks records was complete before.
   await held.follow(cities, files([0, 'lost']));
   await held.follow(towns, files());
   expect(await noted(folder.path)).toEqual(['cities/0', 'towns/0']);
 });
 
-test('what the ring gave to others is forgotten with its file, not before', async () => {
+test('a partition that the ring gives to others is forgotten once its file is gone', async () => {
   await using folder = await scratchFolder();
   const held = await HeldFiles.load(folder.path);
   await held.follow(cities, files([0, 'ready']));
@@ -43,12 +43,14 @@ test('what the ring gave to others is forgotten with its file, not before', asyn
   await held.follow(elsewhere, files([0, 'filling']));
   expect(await noted(folder.path)).toEqual(['cities/0']);
   await held.follow({ ...elsewhere, self: null }, files());
-  expect(await noted(folder.path), 'a ring without this device says nothing').toEqual(['cities/0']);
+  expect(await noted(folder.path), 'a ring without this device removes no note').toEqual([
+    'cities/0',
+  ]);
   await held.follow(elsewhere, files());
   expect(await noted(folder.path)).toEqual([]);
 });
 
-test('a ring without this device: what was given up is forgotten, and no more', async () => {
+test('under a ring without this device only drained partitions are forgotten', async () => {
   await using folder = await scratchFolder();
   const held = await HeldFiles.load(folder.path);
   await held.follow(cities, files([0, 'ready'], [1, 'ready']));
@@ -57,7 +59,7 @@ test('a ring without this device: what was given up is forgotten, and no more', 
   expect(await noted(folder.path)).toEqual(['cities/1']);
 });
 
-test('what is noted and has no folder is told, unless it went to the trash since', async () => {
+test('a noted partition without a folder is reported, unless it is in the trash', async () => {
   await using folder = await scratchFolder();
   const newIncarnation = (): string => 'a'.repeat(24);
   const store = await openStore({ directory: folder.path, newIncarnation });
@@ -71,7 +73,7 @@ test('what is noted and has no folder is told, unless it went to the trash since
   await store.drop('cities', 0);
   await store.close();
   expect(await checkHeld(folder.path)).toEqual([]);
-  // A file that cannot be read is told by others; it hides nothing here.
+  // An unreadable file is reported by other checks, and hides nothing here.
   const place = join(folder.path, 'partitions', 'cities', '1');
   const file = join(place, newIncarnation(), 'data.db');
   await rm(file);
@@ -81,7 +83,7 @@ test('what is noted and has no folder is told, unless it went to the trash since
   const details = { keyspace: 'cities', partition: 1 };
   const told = { code: 'PARTITION_ABSENT', details };
   expect(await checkHeld(folder.path)).toMatchObject([told]);
-  // Whoever made room by hand took the whole trash away.
+  // An operator who made room by hand deleted the whole trash.
   await rm(join(folder.path, 'trash'), { recursive: true });
   expect(await checkHeld(folder.path)).toMatchObject([
     { ...told, details: { ...details, partition: 0 } },

@@ -1,4 +1,5 @@
-// The guard on drops: moves pass, a few pass, many without a move are held until somebody says so.
+// The drop guard: drops that moves explain pass, a few others pass, and many without a move are
+// held until an operator confirms them.
 import { dropsFreeMax } from '@ringwright/base/limits-copies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -11,17 +12,17 @@ function facts(change: Partial<DropFacts> & { readonly gone?: number }): DropFac
   return { ring: 'a', isNamed: true, leaving: [], surplus, files: 100, ...change };
 }
 
-describe('what may go', () => {
-  test('five of a hundred files, and eight of any number', () => {
+describe('allowed drops', () => {
+  test('are five percent of the files, and at least eight', () => {
     expect([0, 8, 100, 159, 160, 180, 4_096].map(dropsMax)).toEqual([8, 8, 8, 8, 8, 9, 204]);
   });
 
-  test('as many as that without a move', () => {
+  test('need no move up to the limit, and beyond it all are held', () => {
     expect(judgeDrops(noDrops, facts({ gone: dropsFreeMax })).held).toEqual([]);
     expect(judgeDrops(noDrops, facts({ gone: 9 })).held).toEqual(numbers(9));
   });
 
-  test('all of a device by moves, in steps, over any number of rings', () => {
+  test('can be all files of a device if moves explain them, under any later ring', () => {
     let note = judgeDrops(noDrops, facts({ ring: 'proposed', leaving: numbers(100) }));
     note = judgeDrops(note, facts({ ring: 'initializing', leaving: numbers(100) }));
     note = judgeDrops(note, facts({ ring: 'finalized', gone: 100 }));
@@ -30,13 +31,13 @@ describe('what may go', () => {
     expect(note).toMatchObject({ held: [], explained: numbers(50) });
   });
 
-  test('a move that was cancelled explains nothing later', () => {
+  test('are not explained by a move that was cancelled', () => {
     let note = judgeDrops(noDrops, facts({ ring: 'initializing', leaving: numbers(20) }));
     note = judgeDrops(note, facts({ ring: 'cancelled' }));
     expect(judgeDrops(note, facts({ ring: 'mistake', gone: 20 })).held).toEqual(numbers(20));
   });
 
-  test('nothing of a device that the ring does not name, but what it saw leave', () => {
+  test('of a device that the ring does not name are only those that it saw leave', () => {
     const surplus = [0, 1].map((partition) => ({ partition, complete: partition === 0 }));
     const unnamed = { isNamed: false, surplus, files: 2 };
     expect(judgeDrops(noDrops, facts(unnamed)).held).toEqual([0, 1]);
@@ -44,7 +45,7 @@ describe('what may go', () => {
     expect(judgeDrops(saw, facts(unnamed)).held).toEqual([1]);
   });
 
-  test('also where the ring named it when it was judged: it has another address since', () => {
+  test('need a confirmation if a new address takes the device out of the judged ring', () => {
     const note = judgeDrops(noDrops, facts({}));
     const unnamed = facts({ isNamed: false, gone: 2, files: 2 });
     const held = judgeDrops(note, unnamed);
@@ -53,36 +54,36 @@ describe('what may go', () => {
     expect(judgeDrops(free, unnamed).held).toEqual([]);
   });
 
-  test('files that never were complete', () => {
+  test('include all files that were never complete', () => {
     const surplus = numbers(50).map((partition) => ({ partition, complete: false }));
     expect(judgeDrops(noDrops, facts({ surplus })).held).toEqual([]);
   });
 });
 
-describe('what is held', () => {
+describe('held drops', () => {
   const held = judgeDrops(noDrops, facts({ ring: 'mistake', gone: 20 }));
 
-  test('stays held under the same ring, and the note does not change', () => {
+  test('stay held under the same ring, and the note does not change', () => {
     expect(judgeDrops(held, facts({ ring: 'mistake', gone: 20 }))).toBe(held);
   });
 
-  test('a ring that gives them back forgets them', () => {
+  test('are forgotten under a ring that gives the partitions back', () => {
     expect(judgeDrops(held, facts({ ring: 'mended' })).held).toEqual([]);
   });
 
-  test('a further ring that still takes them holds them on', () => {
+  test('stay held under a further ring that still takes the partitions away', () => {
     const more = judgeDrops(held, facts({ ring: 'further', gone: 22 }));
     expect(more.held).toEqual(numbers(22));
   });
 
-  test('let go by an operator they are explained, under further rings too', () => {
+  test('are explained once an operator confirms them, under further rings too', () => {
     const free = { ...held, explained: held.held, held: [] };
     const note = judgeDrops(free, facts({ ring: 'mistake', gone: 20 }));
     expect(judgeDrops(note, facts({ ring: 'further', gone: 10 })).held).toEqual([]);
   });
 });
 
-test('any rings: what is held is here, complete, without a move, and more than may go', () => {
+test('held files are always present, complete, without a move, and above the limit', () => {
   const surplus = fc.uniqueArray(fc.record({ partition: fc.nat(60), complete: fc.boolean() }), {
     selector: ({ partition }) => partition,
   });

@@ -1,4 +1,4 @@
-// Filling a partition from real files: from the device replaced, from enough others, or not at all.
+// Loads of a partition between real stores: from the replaced device, from enough others, or none.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copiesOutMax, copiesToServerMax, copiesToZoneMax } from '@ringwright/base/limits-copies';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
@@ -30,7 +30,7 @@ async function loading(
   }
 }
 
-/** Devices 0 and 1 lack one record each; the device that leaves has both and one of its own. */
+/** Devices 0 and 1 lack one record each; the leaving device has both and one of its own. */
 async function initializing(): Promise<StoreCluster> {
   const cluster = await StoreCluster.open(versions);
   await cluster.create(0, [0, 1, 2]);
@@ -44,7 +44,7 @@ async function initializing(): Promise<StoreCluster> {
 }
 
 describe('a joiner', () => {
-  test('takes the file of the device it replaces, merged with what it has itself', async () => {
+  test('takes the file of the device it replaces, merged with its own records', async () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     await joiner!.put(0, { common: 'newer', own: '1' }, 9);
@@ -56,10 +56,10 @@ describe('a joiner', () => {
       '1',
       '1',
     ]);
-    expect(source!.info(0)?.rows, 'the source keeps its own').toBe(4);
+    expect(source!.info(0)?.rows, 'the source keeps its records').toBe(4);
   });
 
-  test('catches up with what is written while it copies', async () => {
+  test('catches up with writes that arrive during the copy', async () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     source!.onCall = async (method) => {
@@ -69,7 +69,7 @@ describe('a joiner', () => {
     expect([joiner!.value(0, 'late'), joiner!.value(0, 'common')]).toEqual(['1', 'late']);
   });
 
-  test('takes everything again when the source has replaced its file meanwhile', async () => {
+  test('loads everything again if the source replaces its file meanwhile', async () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     source!.onCall = async (method) => {
@@ -80,10 +80,10 @@ describe('a joiner', () => {
       await source!.put(0, { fresh: '1' });
     };
     expect(await loading(joiner!)).toBe('loaded');
-    expect(joiner!.value(0, 'fresh'), 'number 1 of the new file, below the copy').toBe('1');
+    expect(joiner!.value(0, 'fresh'), 'sequence 1 of the new file, below the copy').toBe('1');
   });
 
-  test('with the source away: both others, so that nothing acknowledged is missing', async () => {
+  test('merges both other holders if the source is away, so that no quorum is missed', async () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     source!.up = false;
@@ -97,7 +97,7 @@ describe('a joiner', () => {
   });
 
   test.each(['RING_VERSION_UNKNOWN', 'RING_UNKNOWN', 'WIRE_VERSION_UNKNOWN'] as const)(
-    'with a source that lacks the ring, or speaks another wire version (%s): both others',
+    'merges both other holders if the source lacks the ring or wire version (%s)',
     async (code) => {
       await using cluster = await initializing();
       const [, , source, joiner] = cluster.devices;
@@ -109,7 +109,7 @@ describe('a joiner', () => {
     },
   );
 
-  test('with the source and one more away: not enough, and nothing is copied for it', async () => {
+  test('fails and copies nothing if the source and one more holder are away', async () => {
     await using cluster = await initializing();
     const [whole, other, source, joiner] = cluster.devices;
     source!.up = false;
@@ -120,7 +120,7 @@ describe('a joiner', () => {
     expect([...methods]).toEqual([digests.method]);
   });
 
-  test('does not take a filling holder for a whole one', async () => {
+  test('does not count a filling holder as complete', async () => {
     await using cluster = await initializing();
     const [, other, source, joiner] = cluster.devices;
     source!.up = false;
@@ -128,7 +128,7 @@ describe('a joiner', () => {
     expect(await loading(joiner!)).toBe('NOT_ENOUGH_REPLICAS');
   });
 
-  test('in a ring of one replica: never without its source', async () => {
+  test('of a ring with one replica does not load without its source', async () => {
     const single = servedRing({ power: 0, replicas: 1, devices: 2 });
     const moved = moveVersions(single, [{ partition: 0, replica: 0, from: 0, to: 1 }]);
     await using cluster = await StoreCluster.open([single, ...moved]);
@@ -141,7 +141,7 @@ describe('a joiner', () => {
     expect(await loading(cluster.devices[1]!)).toBe('loaded');
   });
 
-  test('fails when its own file goes in the middle', async () => {
+  test('fails if its own file is dropped during the load', async () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     source!.onCall = async (method) => {
@@ -155,7 +155,7 @@ describe('a joiner', () => {
 });
 
 describe('a holder that lost its records', () => {
-  test('takes those of both others', async () => {
+  test('loads the records of both other holders', async () => {
     await using cluster = await initializing();
     cluster.activate(1);
     const lost = cluster.devices[2]!;
@@ -165,7 +165,7 @@ describe('a holder that lost its records', () => {
     expect([lost.value(0, 'a'), lost.value(0, 'b')]).toEqual(['1', '1']);
   });
 
-  test('two that wait for each other take what there is, once all others answer', async () => {
+  test('loads from another one that is filling too, once every holder answers', async () => {
     await using cluster = await initializing();
     cluster.activate(1);
     const [a, b, c] = cluster.devices;
@@ -182,7 +182,7 @@ describe('a holder that lost its records', () => {
     expect(new Set([a, b, c].map(digest)).size).toBe(1);
   });
 
-  /** Files of the holders: each kept `common`; what only the lost ones had is gone. */
+  /** Holders with files in these states. Each file that is not lost contains `common`. */
   async function holders(states: readonly PartitionState[]): Promise<StoreCluster> {
     const cluster = await StoreCluster.open([first]);
     for (const [id, state] of states.entries()) {
@@ -192,7 +192,7 @@ describe('a holder that lost its records', () => {
     return cluster;
   }
 
-  test('waits while another copy is lost too: the two may have acknowledged alone', async () => {
+  test('waits while another copy is lost too: the two may have been a quorum', async () => {
     await using cluster = await holders(['lost', 'lost', 'ready']);
     const [a, b, c] = cluster.devices;
     const asked: string[] = [];
@@ -204,15 +204,15 @@ describe('a holder that lost its records', () => {
       code: 'NOT_ENOUGH_REPLICAS',
       message: expect.stringContaining('possible loss, the copy of d1 is lost too'),
     });
-    expect(new Set(asked), 'it copies nothing in vain').toEqual(new Set([digests.method]));
+    expect(new Set(asked), 'it only compares digests').toEqual(new Set([digests.method]));
     expect(await loading(b!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
     expect(await loading(a!, 'forced')).toBe('loaded');
     await a!.store.setState('cities', 0, 'ready');
-    expect(await loading(b!, 'refill'), 'one word is enough for both').toBe('loaded');
+    expect(await loading(b!, 'refill'), 'one forced load is enough for both').toBe('loaded');
     expect([a!.value(0, 'common'), b!.value(0, 'common')]).toEqual(['1', '1']);
   });
 
-  test('waits for another one that is down, and needs no word of anybody', async () => {
+  test('waits for a holder that is down, and then needs no force', async () => {
     await using cluster = await holders(['lost', 'ready', 'ready']);
     const [a, b] = cluster.devices;
     b!.up = false;
@@ -221,7 +221,7 @@ describe('a holder that lost its records', () => {
     expect(await loading(a!, 'refill')).toBe('loaded');
   });
 
-  test('beside a joiner that was started again: that one has what it acknowledged', async () => {
+  test('loads beside a filling holder, which still has what it acknowledged', async () => {
     await using cluster = await holders(['lost', 'filling', 'ready']);
     const [a, b] = cluster.devices;
     await b!.put(0, { own: '1' });
@@ -232,7 +232,7 @@ describe('a holder that lost its records', () => {
     expect(a!.value(0, 'own')).toBe('1');
   });
 
-  test('one whose source loses its file while another one is copied', async () => {
+  test('fails if one source loses its file while another one is copied', async () => {
     await using cluster = await holders(['lost', 'filling', 'ready']);
     const [a, b, c] = cluster.devices;
     c!.onCall = async (method) => {
@@ -241,7 +241,7 @@ describe('a holder that lost its records', () => {
     expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
   });
 
-  test('of a single replica waits for a word', async () => {
+  test('of a ring with one replica waits until it is forced', async () => {
     const single = servedRing({ power: 0, replicas: 1, devices: 1 });
     await using cluster = await StoreCluster.open([single]);
     await cluster.create(0, [0], 'lost');
@@ -249,14 +249,14 @@ describe('a holder that lost its records', () => {
     expect(await loading(cluster.devices[0]!, 'forced')).toBe('loaded');
   });
 
-  test('is not complete out of what others are filling too, until it is forced', async () => {
+  test('does not load from filling holders alone until it is forced', async () => {
     await using cluster = await StoreCluster.open([first]);
     await cluster.create(0, [0, 1, 2], 'filling');
     const [a, b] = cluster.devices;
     await b!.put(0, { late: '1' });
     expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
     expect(await loading(a!, 'forced')).toBe('loaded');
-    expect(a!.value(0, 'late'), 'what there is').toBe('1');
+    expect(a!.value(0, 'late'), 'the record of another holder').toBe('1');
   });
 });
 
@@ -271,7 +271,7 @@ describe('open promises', () => {
       .map(({ key, ms, tie }) => [String(key), ms - firstMs, tie].join(' '))
       .sort((a, b) => a.localeCompare(b));
 
-  test('go with a refill, though the only other holder is no quorum to decide them', async () => {
+  test('come with a refill, although one other holder is no quorum to decide them', async () => {
     const pair = servedRing({ power: 0, replicas: 2, devices: 2 });
     await using cluster = await StoreCluster.open([pair]);
     await cluster.create(0, [0], 'lost');
@@ -286,10 +286,10 @@ describe('open promises', () => {
     expect(kept(lost!)).toEqual(['a 50 3', 'copied 40 3', 'late 60 3']);
     const older = { ...promise('a', 45), isPromise: false };
     const [outcome] = await lost!.store.write([older]);
-    expect(outcome, 'as the other one would answer').toMatchObject({ kind: 'promised' });
+    expect(outcome, 'the other holder would answer the same').toMatchObject({ kind: 'promised' });
   });
 
-  test('lower nothing that the joiner has promised or holds', async () => {
+  test('do not lower a promise or a record of the joiner', async () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     await source!.store.write([promise('x', 10), promise('y', 10)]);
@@ -298,7 +298,7 @@ describe('open promises', () => {
     expect(kept(joiner!)).toEqual(['x 20 3']);
   });
 
-  test('that an older version does not tell are decided by rounds', async () => {
+  test('are decided by rounds if an older source does not list them', async () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     await source!.store.write([promise('x', 10)]);
@@ -313,8 +313,8 @@ describe('open promises', () => {
   });
 });
 
-describe('a source gives so many copies at once', () => {
-  /** Twenty devices to a server, two servers to a zone. */
+describe('a source limits its copies', () => {
+  /** 20 devices per server, 2 servers per zone. */
   const places = (id: number) => ({
     ip: `10.0.0.${Math.floor(id / 20)}`,
     zone: Math.floor(id / 40),
@@ -349,7 +349,7 @@ describe('a source gives so many copies at once', () => {
       copiesOutMax,
       'COPY_BUSY in all',
     ],
-  ])('%s, then it is busy, and answers everything else', async (...[, askers, count, refusal]) => {
+  ])('%s, and still answers everything else', async (...[, askers, count, refusal]) => {
     await using cluster = await StoreCluster.open([ring]);
     await cluster.create(0, [0]);
     const wanted = [...Array<string>(count).fill('opened'), refusal];
@@ -360,7 +360,7 @@ describe('a source gives so many copies at once', () => {
     expect(await holdings).toMatchObject({ holdings: [{ state: 'ready' }] });
   });
 
-  test('a joiner that asks anew, after it died, gives up what it had asked for', async () => {
+  test('and a joiner that asks again after a crash releases its earlier copies', async () => {
     await using cluster = await StoreCluster.open([ring]);
     await cluster.create(0, [0]);
     const again = [20, 20, 20, ...from(21, 15)];
@@ -369,7 +369,7 @@ describe('a source gives so many copies at once', () => {
   });
 });
 
-test('a joiner does not go around a busy source: that one has all records', async () => {
+test('a joiner waits for a busy source, and does not use the other holders', async () => {
   await using cluster = await initializing();
   const [, , source, joiner] = cluster.devices;
   source!.onCall = (method) => {
@@ -380,7 +380,7 @@ test('a joiner does not go around a busy source: that one has all records', asyn
   expect(await loading(joiner!)).toBe('loaded');
 });
 
-test('a source that keeps to its rate is asked for the same bytes again', async () => {
+test('a read that the source refuses because of its rate is repeated', async () => {
   await using cluster = await initializing();
   const [, , source, joiner] = cluster.devices;
   let busy = 3;

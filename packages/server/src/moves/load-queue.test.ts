@@ -1,5 +1,5 @@
-// The queue of loads on real stores: limits hold, a busy or bad source keeps nobody else back, what
-// is cut goes on, and every partition is loaded in the end.
+// The queue of loads on real stores: limits hold, a busy or bad source does not hold back other
+// loads, a cut copy resumes, and every partition is loaded in the end.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copiesFromServerMax } from '@ringwright/base/limits-copies';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -30,10 +30,10 @@ interface Joining extends AsyncDisposable {
   readonly joiner: StoreDevice;
   readonly seen: LoadsView;
   readonly errors: unknown[];
-  /** Offers all until all is loaded: as by passes that looked before a load began, or ended. */
+  /** Offers all loads until all have ended, like passes that looked before one began or ended. */
   readonly loaded: () => Promise<void>;
   readonly stages: () => string[];
-  /** Offers all and stops them in the same turn; resolves to how many began, when they have ended. */
+  /** Offers and stops all loads in one turn. Resolves to the number that began, once they ended. */
   readonly stopped: (reason: CodedError) => Promise<number>;
 }
 
@@ -110,7 +110,7 @@ async function joining(
   };
 }
 
-/** The most copies open at the same time, and how many there were. */
+/** Counts the copies that a device opens, and the maximum open at the same time. */
 function watching(device: StoreDevice): { most: number; opened: number } {
   const seen = { most: 0, opened: 0 };
   let open = 0;
@@ -131,7 +131,7 @@ function equal({ source, joiner }: Joining): void {
   expect(digests(joiner)).toEqual(digests(source));
 }
 
-test('those that wait when all are stopped do not begin before the next offer', async () => {
+test('loads that wait when all are stopped do not begin before the next offer', async () => {
   await using place = await joining();
   const reason = new CodedError('MOVE_STOPPED', 'an operator has stopped it');
   expect(await place.stopped(reason)).toBe(copiesFromServerMax);
@@ -140,11 +140,11 @@ test('those that wait when all are stopped do not begin before the next offer', 
   equal(place);
 });
 
-test('as many at once as may come from one server, and all in the end', async () => {
+test('no more loads than allowed come from one server at once, and all end', async () => {
   await using place = await joining();
   const seen = watching(place.source);
   const waits: string[] = [];
-  // None is read before so many are open: else a slow machine ends one before the next begins.
+  // Reads wait until the maximum is open: a slow machine would end one before the next begins.
   place.source.onCall = async (method) => {
     if (method !== copyRead.method) return;
     await waitFor('so many open copies', {
@@ -162,7 +162,7 @@ test('as many at once as may come from one server, and all in the end', async ()
   equal(place);
 });
 
-test('a source that is busy now and then: no failure, and no other source is asked', async () => {
+test('a source that is busy now and then causes no failure', async () => {
   await using place = await joining();
   let asked = 0;
   place.source.onCall = (method) => {
@@ -175,8 +175,8 @@ test('a source that is busy now and then: no failure, and no other source is ask
   equal(place);
 });
 
-test('a source that gives one at a time gives the next when that one has ended', async () => {
-  // Its clock stands still: no pause is ever over.
+test('a source that gives one copy at a time gives the next when one has ended', async () => {
+  // The clock of the joiner stands still, so no pause ever ends.
   await using place = await joining(new Set(), () => 1_000);
   let open = 0;
   let refused = 0;
@@ -196,7 +196,7 @@ test('a source that gives one at a time gives the next when that one has ended',
   equal(place);
 });
 
-test('a source that says for how long it is busy is asked then', async () => {
+test('a source that says how long it is busy is asked again after that time', async () => {
   let nowMs = 1_000;
   await using place = await joining(new Set(), () => nowMs);
   const waitMs = 7;
@@ -221,7 +221,7 @@ test('a source that says for how long it is busy is asked then', async () => {
   equal(place);
 });
 
-test('one partition that always comes broken from its source comes from the others', async () => {
+test('a partition that always comes damaged from its source comes from the others', async () => {
   await using place = await joining();
   let broken = '';
   place.source.onAnswer = (method, answer) => {
@@ -236,7 +236,7 @@ test('one partition that always comes broken from its source comes from the othe
   equal(place);
 });
 
-test('cut again and again: it goes on, without a failure', async () => {
+test('every partition is loaded although its copy is cut again and again', async () => {
   await using place = await joining();
   let reads = 0;
   place.source.onCall = (method) => {
@@ -247,7 +247,7 @@ test('cut again and again: it goes on, without a failure', async () => {
   equal(place);
 });
 
-test('paused ones wait and say so', async () => {
+test('a paused load waits and says so', async () => {
   await using place = await joining(new Set([1, 2]));
   await place.loaded();
   expect(place.stages().filter((stage) => stage.startsWith('paused'))).toEqual([

@@ -1,4 +1,5 @@
-// Small partitions come packed: all or none, and with what stands for dropped tombstones.
+// Small partitions travel packed in one message: all records or none, with the floor that stands
+// for purged tombstones. Random histories are compared with a model.
 import { CodedError } from '@ringwright/base/coded-error';
 import { smallPartitionBytesMax, smallPartitionRowsMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
@@ -19,7 +20,7 @@ interface Place {
   readonly joiner: StoreDevice;
 }
 
-/** Device 3 joins for device 2, whose process gives copies. */
+/** Device 3 joins for device 2, whose carrier gives copies. */
 async function joining(records: Readonly<Record<string, string>> = {}): Promise<Place> {
   const cluster = await StoreCluster.open(versions);
   onTestFinished(() => cluster[Symbol.asyncDispose]());
@@ -32,7 +33,7 @@ async function joining(records: Readonly<Record<string, string>> = {}): Promise<
   return { cluster, source: source!, joiner: joiner! };
 }
 
-/** 'file' or 'packed', as it came, or the code of what it threw. */
+/** Resolves to the form of the copy, 'file' or 'packed', or to the code of the error. */
 async function load(
   { source, joiner }: Pick<Place, 'source' | 'joiner'>,
   progress: Partial<LoadProgress> = {},
@@ -67,7 +68,7 @@ async function load(
 const many = (count: number, value = 'v'): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, value]));
 
-/** What devices have dropped tombstones up to: as a rule all holders have. */
+/** Raises the floor at these holders; normally at all of them. */
 async function raiseFloor(holders: readonly StoreDevice[], ms: number): Promise<void> {
   for (const { store } of holders) {
     await store.promiseFloor(keyspace, 0, ms);
@@ -81,7 +82,7 @@ async function audit(device: StoreDevice): Promise<void> {
   expect((await device.store.scrub(keyspace, 0)).findings).toEqual([]);
 }
 
-test('its records come, verified, in the first answer', async () => {
+test('the records of a small partition come in the first answer, verified', async () => {
   const { source, joiner } = await joining(many(smallPartitionRowsMax));
   const progress: Partial<LoadProgress> = {};
   expect(await load({ source, joiner }, progress)).toBe('packed');
@@ -95,7 +96,7 @@ test('its records come, verified, in the first answer', async () => {
 test.each([
   ['records', many(smallPartitionRowsMax + 1)],
   ['bytes of values', { a: 'x'.repeat(smallPartitionBytesMax), b: 'x' }],
-])('with more %s the file comes', async (...[, records]) => {
+])('with more %s the file is copied', async (...[, records]) => {
   const { source, joiner } = await joining(records);
   expect(await load({ source, joiner })).toBe('file');
   expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
@@ -106,8 +107,8 @@ const isRefill = { isRefill: true };
 
 test.each([
   ['a refill', isRefill, 'filling'],
-  ['one that returns', { isReturning: true }, 'filling'],
-  ['one that has lost records', {}, 'lost'],
+  ['a file that returns', { isReturning: true }, 'filling'],
+  ['a file that has lost records', {}, 'lost'],
 ] as const)('%s gets another incarnation', async (...[, how, state]) => {
   const { cluster, source, joiner } = await joining(many(3));
   for (const { store } of cluster.devices.slice(0, 2)) {
@@ -129,7 +130,7 @@ test.each([
   expect(source.info(0)?.incarnation).not.toBe(joiner.info(0)?.incarnation);
 });
 
-test('they are merged with what is here', async () => {
+test('packed records are merged with those of the joiner', async () => {
   const { source, joiner } = await joining(many(3));
   await joiner.put(0, { own: '1', 'key-0': 'newer' }, 9);
   expect(await load({ source, joiner })).toBe('packed');
@@ -137,7 +138,7 @@ test('they are merged with what is here', async () => {
   await audit(joiner);
 });
 
-test('what the source was promised comes too', async () => {
+test('open promises of the source come with the records', async () => {
   const { source, joiner } = await joining(many(3));
   const promise = { keyspace, partition: 0, key: Buffer.from('p'), value: null };
   await source.store.write([{ ...promise, ms: firstMs, tie: 5, isPromise: true }]);
@@ -145,7 +146,7 @@ test('what the source was promised comes too', async () => {
   expect(joiner.store.promises(keyspace, 0)).toMatchObject([{ ms: firstMs, tie: 5 }]);
 });
 
-test('other records than the digest is of: nothing is kept', async () => {
+test('records that differ from the digest are discarded', async () => {
   const { source, joiner } = await joining(many(9));
   const before = joiner.info(0);
   source.onAnswer = (method, answer) =>
@@ -154,7 +155,7 @@ test('other records than the digest is of: nothing is kept', async () => {
   expect(joiner.info(0)).toEqual(before);
 });
 
-test('a source of an older version, which refuses to copy an empty file', async () => {
+test('an older source that refuses to copy an empty file does not stop the load', async () => {
   const { source, joiner } = await joining();
   source.onCall = (method) => {
     if (method === copyStart.method) throw new CodedError('COPY_NEEDLESS', 'it is empty');
@@ -163,10 +164,10 @@ test('a source of an older version, which refuses to copy an empty file', async 
   await audit(joiner);
 });
 
-describe('where the source has dropped tombstones', () => {
+describe('a source that has purged tombstones', () => {
   const floor = firstMs + 5;
 
-  test('their floor comes, behind records that are older', async () => {
+  test('sends its floor with records that are older', async () => {
     const place = await joining(many(9));
     const { source, joiner } = place;
     await raiseFloor(holdersIn(place), floor);
@@ -176,7 +177,7 @@ describe('where the source has dropped tombstones', () => {
     await audit(joiner);
   });
 
-  test('a record here that is older counts as deleted', async () => {
+  test('makes an older record of the joiner count as deleted', async () => {
     const place = await joining(many(9));
     const { source, joiner } = place;
     await raiseFloor(holdersIn(place), floor);
@@ -187,7 +188,7 @@ describe('where the source has dropped tombstones', () => {
     await audit(joiner);
   });
 
-  test('records here that are younger are merged', async () => {
+  test('does not affect newer records of the joiner', async () => {
     const place = await joining(many(9));
     const { source, joiner } = place;
     await raiseFloor(holdersIn(place), floor);
@@ -200,11 +201,11 @@ describe('where the source has dropped tombstones', () => {
   });
 });
 
-describe('a source that lies about what it has dropped', () => {
+describe('a source that lies about its floor', () => {
   test.each([
     ['the records of a small partition', 9],
     ['a file', smallPartitionRowsMax + 1],
-  ])('%s: nothing goes that is here', async (_, rows) => {
+  ])('and sends %s deletes nothing at the joiner', async (_, rows) => {
     const { source, joiner } = await joining(many(rows));
     await joiner.put(0, { acknowledged: 'v' });
     const before = joiner.info(0);
@@ -214,7 +215,7 @@ describe('a source that lies about what it has dropped', () => {
     expect(joiner.value(0, 'acknowledged')).toBe('v');
   });
 
-  test('nor does a promise of years to come keep writes out', async () => {
+  test('cannot keep writes out with a barrier in the future', async () => {
     const place = await joining(many(9));
     const { source, joiner } = place;
     await source.store.promiseFloor(keyspace, 0, Date.now() + 1_000_000);
@@ -226,7 +227,7 @@ describe('a source that lies about what it has dropped', () => {
 const seeds =
   process.env['SEED'] === undefined ? [...Array(12).keys()] : [Number(process.env['SEED'])];
 
-test.each(seeds)('a random history (SEED=%i npx vitest run load-small)', async (seed) => {
+test.each(seeds)('a load matches the model (SEED=%i npx vitest run load-small)', async (seed) => {
   const random = seededRandom(seed);
   const place = await joining();
   const { source, joiner } = place;
@@ -245,7 +246,7 @@ test.each(seeds)('a random history (SEED=%i npx vitest run load-small)', async (
   if (floorAt > 0) await raiseFloor(holdersIn(place), firstMs + floorAt);
   const times = random.below(3);
   const meanwhile = async (): Promise<void> => {
-    // As coordinators write: to both, above every floor.
+    // Like a coordinator: to both devices, with a stamp above every floor.
     const [before, at] = [new Map(model), writes + 1 + random.below(90)];
     await write(joiner, at);
     const [key, record] =

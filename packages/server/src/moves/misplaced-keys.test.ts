@@ -1,4 +1,4 @@
-// Records for a partition their keys are not of: no way over the network leads into a file.
+// Attack: records for a partition to which their keys do not belong. No message stores them.
 import { recordPrepare, recordWrite } from '@ringwright/wire/records';
 import { offer, push } from '@ringwright/wire/replication';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ async function open(): Promise<StoreCluster> {
   return cluster;
 }
 
-/** Keys of partition 0, or of others. */
+/** Two keys of partition 0, or two of other partitions. */
 function keys({ active }: StoreDevice, isOf0: boolean): [string, string] {
   const names = Array.from({ length: 100 }, (_, index) => `key-${index}`);
   const isWanted = (name: string): boolean =>
@@ -37,7 +37,7 @@ const rowOf = (key: string) => ({
 });
 const misplaced = expect.objectContaining({ code: 'KEY_MISPLACED' });
 
-test('a write, a promise and a push with such a key are refused whole', async () => {
+test('a write, a promise and a push with a misplaced key are refused as a whole', async () => {
   await using cluster = await open();
   const device = cluster.devices[0]!;
   const [good] = keys(device, true);
@@ -61,7 +61,7 @@ test('a write, a promise and a push with such a key are refused whole', async ()
   expect(device.value(0, good)).toBe('v');
 });
 
-/** As a stranger could put it there before it was refused. */
+/** Plants a misplaced key in a file, as an unknown peer could before such writes were refused. */
 async function withPlanted(cluster: StoreCluster, id: number): Promise<[string, string]> {
   const device = cluster.devices[id]!;
   const [good] = keys(device, true);
@@ -70,7 +70,7 @@ async function withPlanted(cluster: StoreCluster, id: number): Promise<[string, 
   return [good, bad];
 }
 
-test('one that is in a file is not wanted by others, and holds up no replication', async () => {
+test('a planted record is not wanted by others, and does not block replication', async () => {
   await using cluster = await open();
   const [good, bad] = await withPlanted(cluster, 0);
   const [from, to] = cluster.devices as [StoreDevice, StoreDevice];
@@ -83,7 +83,7 @@ test('one that is in a file is not wanted by others, and holds up no replication
   expect([to.value(0, good), to.value(0, bad)]).toEqual(['v', null]);
 });
 
-test('nor a joiner that catches up, nor the drop with which it goes', async () => {
+test('a planted record does not reach a joiner, and does not block the drain', async () => {
   await using cluster = await open();
   cluster.activate(3);
   await cluster.create(0, [3], 'filling');
@@ -91,7 +91,7 @@ test('nor a joiner that catches up, nor the drop with which it goes', async () =
   const [early, late] = keys(leaving, true);
   const [, bad] = keys(leaving, false);
   await leaving.put(0, { [early]: 'v' });
-  // While the file is copied: what comes now travels by rows.
+  // Written while the file is copied, so it travels as rows.
   leaving.onCall = (method) =>
     method === 'copy-close' ? leaving.put(0, { [bad]: 'planted', [late]: 'v' }) : undefined;
   const { store, devices, decide, throttle, partial, active } = joiner;

@@ -1,4 +1,4 @@
-// What operators say of moves against a model, with the file read anew after every word.
+// The operator's controls of moves against a model; the file is read again after every command.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
@@ -11,7 +11,7 @@ import { MoveControls } from './move-controls.ts';
 const seed = 20_261_121;
 const ids = Array.from({ length: 12 }, (_, id) => id);
 
-test(`pauses, order and force as in the model (SEED=${seed})`, async () => {
+test(`pauses, order and force match the model (SEED=${seed})`, async () => {
   await using folder = await scratchFolder();
   const random = seededRandom(seed);
   let paused = new Set<number>();
@@ -58,13 +58,13 @@ test(`pauses, order and force as in the model (SEED=${seed})`, async () => {
   }
 });
 
-test('a note that cannot be read stops the start: a pause might be in it', async () => {
+test('an unreadable file stops the start, as it may contain a pause', async () => {
   await using folder = await scratchFolder();
   await writeFile(join(folder.path, 'moves.json'), '{"format":1');
   await expect(MoveControls.load(folder.path)).rejects.toMatchObject({ code: 'DISK_FAILED' });
 });
 
-test('a data directory has one key for life, for its owner only', async () => {
+test('a data directory keeps one key, which only its owner can read', async () => {
   await using folder = await scratchFolder();
   const made = await loadDeviceKey(folder.path);
   expect((await loadDeviceKey(folder.path)).equals(made)).toBe(true);

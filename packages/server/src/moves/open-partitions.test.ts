@@ -1,4 +1,5 @@
-// First files: empty and ready only where nobody knows of records, and damaged ones begin anew.
+// The first files of a device are empty and ready only if nobody knows of records. Damaged files
+// begin again.
 
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +23,7 @@ async function opening(device: StoreDevice, nonHolderOf: readonly number[] = [])
   return { undecided, states: [0, 1].map((partition) => device.info(partition)?.state ?? 'none') };
 }
 
-/** As a pass of the reconciler that found them complete. */
+/** Notes the files as complete, like a pass of the reconciler. */
 async function noteHeld({ store, active }: StoreDevice, partitions: readonly number[]) {
   const held = await HeldFiles.load(store.directory);
   await held.follow(active, new Map(partitions.map((partition) => [partition, 'ready'])));
@@ -40,7 +41,7 @@ describe('a device without files', () => {
   });
 
   test.each(['ready', 'filling'] as const)(
-    'refills what a %s holder has records of',
+    'refills a partition if a %s holder has records of it',
     async (state) => {
       await using cluster = await StoreCluster.open([ring]);
       await cluster.create(0, [1], state);
@@ -51,12 +52,12 @@ describe('a device without files', () => {
     },
   );
 
-  test('has lost its files when somebody remembers another directory in its place', async () => {
+  test('has lost its files if a peer remembers another directory in its place', async () => {
     await using cluster = await StoreCluster.open([ring]);
     expect((await opening(cluster.devices[0]!, [2])).states).toEqual(['lost', 'lost']);
   });
 
-  test('has lost those that its directory held, whatever nobody knows of', async () => {
+  test('has lost the files that its directory held, even if no peer knows of them', async () => {
     await using cluster = await StoreCluster.open([ring]);
     const [device] = cluster.devices;
     await noteHeld(device!, [1]);
@@ -66,7 +67,7 @@ describe('a device without files', () => {
     expect(await opening(device!)).toEqual({ undecided: [0], states: ['none', 'lost'] });
   });
 
-  test('decides nothing while nobody answers', async () => {
+  test('decides nothing while no peer answers', async () => {
     await using cluster = await StoreCluster.open([ring]);
     cluster.devices[1]!.up = false;
     cluster.devices[2]!.up = false;
@@ -76,13 +77,13 @@ describe('a device without files', () => {
     });
   });
 
-  test('in a ring of one replica has nobody to ask', async () => {
+  test('in a ring of one replica begins ready, or lost if it held the file before', async () => {
     const single = servedRing({ devices: 2, replicas: 1, power: 1 });
     await using cluster = await StoreCluster.open([single]);
     const [device] = cluster.devices;
     await opening(device!);
     expect(device!.info(0)?.state).toBe('ready');
-    // But not to begin empty what it had: nobody else has it.
+    // A partition that it held must not begin empty: no other device has its records.
     await noteHeld(device!, [0]);
     await device!.store.drop('cities', 0);
     await device!.store.drop('cities', 1);
@@ -91,7 +92,7 @@ describe('a device without files', () => {
 });
 
 describe('damaged files', () => {
-  /** A store of `count` partitions of which the first `damaged` were overwritten while it was closed. */
+  /** A store of `count` partitions; the first `damaged` were overwritten while it was closed. */
   async function damagedStore(directory: string, count: number, damaged: number) {
     let lives = 0;
     const newIncarnation = (): string => `life-${(lives += 1)}`;
@@ -112,7 +113,7 @@ describe('damaged files', () => {
     return openStore(options);
   }
 
-  test('one of many begins anew as lost', async () => {
+  test('are replaced by a lost file if it is one of many', async () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 4, 1);
     expect(store.damaged().map(({ partition }) => partition)).toEqual([0]);
@@ -122,7 +123,7 @@ describe('damaged files', () => {
     expect(store.damaged()).toEqual([]);
   });
 
-  test('many at once stay where they are', async () => {
+  test('are not replaced if there are many at once', async () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 4, 3);
     const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
@@ -130,7 +131,7 @@ describe('damaged files', () => {
     expect(store.damaged()).toHaveLength(3);
   });
 
-  test('one after the other stay too, while those before have not refilled', async () => {
+  test('are not replaced one by one while earlier ones have not refilled', async () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 8, 2);
     const active = activeOn(servedRing({ devices: 3, power: 3 }), 0);
@@ -148,7 +149,7 @@ describe('damaged files', () => {
     expect(await replaceDamaged(store, active, rule)).toEqual([1]);
   });
 
-  test('the only replica stays, and so does what the ring gives to nobody here', async () => {
+  test('are not replaced in a ring of one replica or without this device', async () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 2, 1);
     const single = servedRing({ devices: 2, replicas: 1, power: 1 });

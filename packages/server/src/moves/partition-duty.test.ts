@@ -1,4 +1,4 @@
-// The duty document through a move: what each device of the partition is told.
+// The duty document of a partition during a move, at each of its devices.
 import type { Store } from '@ringwright/partition/store';
 import { expect, test } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -32,7 +32,7 @@ test('a joiner loads until the table names it; the device it replaces then unloa
   expect(left.devices.map(({ device }) => device)).toEqual([3, 1, 2]);
 });
 
-test('a device that the ring does not name is told of the others', () => {
+test('a device that the ring does not name lists the duties of the others', () => {
   const { here, devices } = partitionDuty(ports, { ...activeOn(first, 0), self: null }, '1');
   expect(here).toBeNull();
   expect(devices).toHaveLength(3);
@@ -44,7 +44,7 @@ test.each(['', '4', '-1', '1.0', '01x', ' 1', '1e0'])('partition %j is refused',
   );
 });
 
-test('what this device waits for is told', () => {
+test('the document says what this device waits for', () => {
   const waits = () => partitionDuty(ports, activeOn(initializing, 3), '0').here?.waits;
   expect(waits()).toBeNull();
   const about = { keyspace: 'cities', partition: 0, assignment: 1 };

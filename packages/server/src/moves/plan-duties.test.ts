@@ -1,4 +1,4 @@
-// The duties of a device: each by itself, and that doing them all leaves nothing to do.
+// The duties of a device: each one alone, and a property: once all are done, none is left.
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
@@ -19,7 +19,7 @@ const move: SlotMove = { partition: 0, replica: 0, from: 0, to: 3 };
 const [proposed, initializing, finalized] = moveVersions(first, [move]);
 const cancelled = cancelMoves(initializing, idOf(initializing), new Set([1]));
 
-/** What `self` has to do with partition 0; the other partitions are as they should be. */
+/** The duties of `self`, which has only partition 0 to act on: its other files are complete. */
 function stepsOf(ring: Ring, self: number, files: Partial<Files> = {}): string[] {
   const states = new Map<number, State>();
   for (let partition = 1; partition < ring.partitions; partition += 1) {
@@ -37,21 +37,33 @@ const having = (state: State, loaded?: number): Files => ({
 
 describe('each duty', () => {
   test.each([
-    ['in the table without a file: open', first, 0, undefined, ['open 0']],
-    ['in the table with a whole file: nothing', first, 0, having('ready'), []],
-    ['in the table with a part: refill', first, 0, having('filling'), ['refill 0']],
-    ['a proposed joiner: accept writes', proposed, 3, undefined, ['accept 0']],
+    ['a device of the table without a file opens it', first, 0, undefined, ['open 0']],
+    ['a device of the table with a complete file does nothing', first, 0, having('ready'), []],
+    [
+      'a device of the table with an incomplete file refills it',
+      first,
+      0,
+      having('filling'),
+      ['refill 0'],
+    ],
+    ['a proposed joiner accepts writes', proposed, 3, undefined, ['accept 0']],
     ['a proposed joiner does not copy', proposed, 3, having('filling'), []],
     [
-      'an initializing joiner without a file accepts first',
+      'an initializing joiner without a file accepts writes first',
       initializing,
       3,
       undefined,
       ['accept 0'],
     ],
     ['an initializing joiner loads', initializing, 3, having('filling'), ['load 0']],
-    ['also over a file from earlier', initializing, 3, having('ready'), ['load 0']],
-    ['a loaded one waits', initializing, 3, having('filling', 1), []],
+    [
+      'an initializing joiner loads over an earlier file',
+      initializing,
+      3,
+      having('ready'),
+      ['load 0'],
+    ],
+    ['a loaded joiner waits', initializing, 3, having('filling', 1), []],
     [
       'a load of another assignment does not count',
       initializing,
@@ -59,17 +71,29 @@ describe('each duty', () => {
       having('filling', 7),
       ['load 0'],
     ],
-    ['a loaded one that was finalized serves', finalized, 3, having('filling', 1), ['serve 0']],
-    ['one that restarted in between refills', finalized, 3, having('filling'), ['refill 0']],
-    ['the device that leaves serves on', initializing, 0, having('ready'), []],
-    ['and drains when it is finalized', finalized, 0, having('ready'), ['drain 0']],
+    [
+      'a loaded joiner serves once its move is finalized',
+      finalized,
+      3,
+      having('filling', 1),
+      ['serve 0'],
+    ],
+    ['a joiner that restarted before that refills', finalized, 3, having('filling'), ['refill 0']],
+    ['the leaving device keeps serving', initializing, 0, having('ready'), []],
+    [
+      'the leaving device drains once the move is finalized',
+      finalized,
+      0,
+      having('ready'),
+      ['drain 0'],
+    ],
     ['a joiner whose move was cancelled drains', cancelled, 3, having('filling', 1), ['drain 0']],
-    ['no file and no duty: nothing', finalized, 0, undefined, []],
+    ['a device without file and duty does nothing', finalized, 0, undefined, []],
   ])('%s', (...[, ring, self, files, wanted]) => {
     expect(stepsOf(ring, self, files)).toEqual(wanted);
   });
 
-  test('a ring that does not name this device asks for nothing but what is here', () => {
+  test('a device that the ring does not name only drains the files it has', () => {
     const active = { ...activeOn(finalized, 0), self: null };
     const steps = planDuties(active, having('ready'));
     expect(steps).toEqual([{ kind: 'drain', partition: 0 }]);
@@ -82,7 +106,7 @@ describe('each duty', () => {
   });
 });
 
-/** What a step leads to when all goes well. */
+/** Applies the result of a step that succeeds. */
 function apply(step: DutyStep, { states, loaded }: Files): void {
   switch (step.kind) {
     case 'accept':
@@ -101,7 +125,7 @@ function apply(step: DutyStep, { states, loaded }: Files): void {
   }
 }
 
-test('from any files, under any ring: a few rounds of duties, then none', () => {
+test('from any files, under any ring, three rounds of duties leave none', () => {
   const rings = [first, proposed, initializing, finalized, cancelled];
   const files = fc.array(
     fc.tuple(

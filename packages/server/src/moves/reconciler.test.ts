@@ -1,4 +1,4 @@
-// What fails for many partitions is tried again for all of them at once.
+// A step that fails for many partitions is retried for all of them at once, on a fake clock.
 import { CodedError } from '@ringwright/base/coded-error';
 import { dutyRetryMs, failureTellingMs } from '@ringwright/base/limits-copies';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { Reconciler, type ReconcilerPorts } from './reconciler.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('a disk without room for many new files fails as often as there are files', async () => {
+test('a full disk fails once per new file in each retry, until it has room', async () => {
   // Two partitions, and device 3 has none yet.
   const place = servedRing({ devices: 4, replicas: 1, power: 1 });
   const moves = [0, 1].map((partition) => ({ partition, replica: 0, from: partition, to: 3 }));
@@ -31,7 +31,7 @@ test('a disk without room for many new files fails as often as there are files',
       return Promise.resolve();
     },
   };
-  // Nothing else is asked of a device that only has files to make.
+  // A device that only has to create files uses no other port.
   const reconciler = new Reconciler({
     onDropped: () => undefined,
     store,
@@ -47,7 +47,7 @@ test('a disk without room for many new files fails as often as there are files',
   const { version } = active.ring;
   const complete = reconciler.movesComplete('cities', version, dutyRetryMs);
   await vi.advanceTimersByTimeAsync(dutyRetryMs);
-  expect(await complete, 'nobody knows before the first pass').toBe(false);
+  expect(await complete, 'unknown before the first pass').toBe(false);
   reconciler.reconcile('cities');
   await reconciler.idle('cities');
   expect(await reconciler.movesComplete('cities', version, dutyRetryMs)).toBe(true);
@@ -58,7 +58,7 @@ test('a disk without room for many new files fails as often as there are files',
     await reconciler.idle('cities');
     expect(failures, `round ${round}`).toBe(round * files);
   }
-  // An operator sees why these moves wait, and that they do not any more.
+  // The operator sees why these moves wait, and later that they no longer do.
   expect(reconciler.failing('cities')).toEqual([{ step: 'accept', reason: 'no room', room }]);
   hasRoom = true;
   await vi.advanceTimersByTimeAsync(dutyRetryMs);
