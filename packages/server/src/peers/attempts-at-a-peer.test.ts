@@ -1,4 +1,4 @@
-// A peer that hangs up is not called more often because somebody speaks in its name.
+// Attack: hellos in the name of a peer that hangs up cause no additional attempts to connect to it.
 import { once } from 'node:events';
 import net from 'node:net';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
@@ -10,7 +10,7 @@ import { greetAgain, type IntroducePorts } from '../introduce.ts';
 
 type Pause = (ms: number) => Promise<void>;
 
-/** Attempts in a minute at a server that hangs up, called every 50 ms beside what else is done. */
+/** Counts the attempts in a minute at a server that hangs up, called every 50 ms and by `also`. */
 async function attemptsInAMinute(also: (peer: Link, pause: Pause) => () => void): Promise<number> {
   let attempts = 0;
   const server = net.createServer((socket) => {
@@ -41,7 +41,7 @@ async function attemptsInAMinute(also: (peer: Link, pause: Pause) => () => void)
   return attempts;
 }
 
-test('whoever says hello in its name all the time causes no attempt more', async () => {
+test('constant hellos in the name of a peer cause no additional attempts at it', async () => {
   const own = await attemptsInAMinute(() => () => undefined);
   const withHellos = await attemptsInAMinute((peer, pause) => {
     const greet = (): Promise<void> => greetAgain({ pause } as IntroducePorts, peer);

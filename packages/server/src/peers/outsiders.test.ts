@@ -1,4 +1,4 @@
-// What servers outside a ring may ask of its devices, and what they are told where they may not.
+// The permissions that servers outside a ring need at its devices, and the error without them.
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import {
@@ -21,7 +21,7 @@ const ports = (isClosed: boolean, granted: readonly string[]): OutsiderPorts => 
   },
 });
 
-test('records are given by peer and write, and read by those that may read them too', () => {
+test('giving records needs peer and write, reading them needs read too', () => {
   const roles = (name: Parameters<typeof needsOfOutsider>[0]): unknown =>
     needsOfOutsider(name, 'notes')?.map((need) => ('role' in need ? need.role : need.kind));
   for (const name of ['digests', 'tail', 'offer', 'push'] as const) {
@@ -35,7 +35,7 @@ test('records are given by peer and write, and read by those that may read them 
   }
 });
 
-test('a server knows whether it would be heard', () => {
+test('a server outside the ring knows whether its requests would be accepted', () => {
   expect(isHeardAsGateway(ports(true, []), inside)).toBe(true);
   expect(isHeardAsGateway(ports(false, []), outside)).toBe(true);
   expect(isHeardAsGateway(ports(true, ['peer', 'write']), outside)).toBe(false);

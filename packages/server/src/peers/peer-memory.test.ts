@@ -1,4 +1,4 @@
-// What is remembered of peers, on disk too, and when another directory takes a known place.
+// The memory of peers, also on disk, and when another data directory replaces a known one.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generationLeadMax } from '@ringwright/base/limits-rings';
@@ -14,7 +14,7 @@ const generation = (born: string, age = 0): Generation => ({
   mark: age ? `mark ${age}` : '',
 });
 
-test('of one directory the highest age stays; what has no age is read', async () => {
+test('the highest age of a directory is kept, and a file without ages is read', async () => {
   await using folder = await scratchFolder();
   await writeFile(join(folder.path, 'peers.json'), '{"a:1":"first"}');
   const memory = await PeerMemory.load(folder.path);
@@ -27,14 +27,14 @@ test('of one directory the highest age stays; what has no age is read', async ()
   expect((await PeerMemory.load(folder.path)).recall('a:1')).toEqual(generation('first', 7));
 });
 
-test('a newcomer at once; another directory only when it is settled', async () => {
+test('a new peer is stored at once, another directory only once it is settled', async () => {
   await using folder = await scratchFolder();
   const memory = await PeerMemory.load(folder.path);
   expect(memory.recall('a:1')).toBeNull();
   memory.learn('a:1', generation('first'), false);
   expect(memory.recall('a:1')).toEqual(generation('first'));
   memory.learn('a:1', generation('wiped'), false);
-  expect(memory.recall('a:1'), 'it must go on hearing that it was wiped').toEqual(
+  expect(memory.recall('a:1'), 'it must still be told that it was wiped').toEqual(
     generation('first'),
   );
   memory.learn('a:1', generation('wiped'), true);
@@ -42,7 +42,7 @@ test('a newcomer at once; another directory only when it is settled', async () =
   await memory.close();
 });
 
-test('any history: what a restart finds is what was known', async () => {
+test('after any history a restart finds what was known before', async () => {
   await using folder = await scratchFolder();
   const lesson = fc.tuple(
     fc.constantFrom('a:1', 'b:2', '[::1]:3'),
@@ -76,7 +76,7 @@ test('any history: what a restart finds is what was known', async () => {
   );
 });
 
-test('an age that no server can have counted is not remembered', async () => {
+test('an age that no server can have reached is not stored', async () => {
   await using folder = await scratchFolder();
   const memory = await PeerMemory.load(folder.path);
   memory.learn('a:1', generation('first', 7), true);

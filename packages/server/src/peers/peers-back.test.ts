@@ -1,11 +1,11 @@
-// A server that has started counts as reached again only when those that run have called it.
+// A server that has started waits until the running servers have called it.
 import { expect, test } from 'vitest';
 import { PeersBack } from './peers-back.ts';
 
 const reached = (): Promise<void> => Promise.resolve();
 const long = { minMs: 0, maxMs: 60_000 };
 
-test('each that can be reached is awaited', async () => {
+test('each reachable peer is awaited until it calls', async () => {
   const back = new PeersBack();
   const waiting = back.wait(['a', 'b'], reached, long);
   expect(back.isAwaited).toBe(true);
@@ -18,7 +18,7 @@ test('each that can be reached is awaited', async () => {
   expect(back.isAwaited).toBe(false);
 });
 
-test('one that is down is not, and one that never calls only for a while', async () => {
+test('a peer that is down is not awaited, and a silent one only for a while', async () => {
   const back = new PeersBack();
   const down = (): Promise<void> => Promise.reject(new Error('refused'));
   await back.wait(['a', 'b'], down, long);
@@ -27,7 +27,7 @@ test('one that is down is not, and one that never calls only for a while', async
   expect(back.isAwaited).toBe(false);
 });
 
-test('those that no ring names have a moment too, where there are others', async () => {
+test('a minimum wait leaves time for peers that no ring names, if there are others', async () => {
   const back = new PeersBack();
   const waiting = back.wait(['a'], reached, { minMs: 20, maxMs: 60_000 });
   back.hear('a');

@@ -1,4 +1,4 @@
-// Many writes in one message, against what each was told: nobody hears of another one's outcome.
+// Many writes in one message: each write gets its own outcome, and never that of another one.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { batchedWriteBytesMax } from '@ringwright/base/limits-wire';
@@ -55,7 +55,7 @@ const stored = (keys: string[]): Many => {
   return { kinds: new Uint8Array(keys.length), stamps: [], errors: [] };
 };
 
-test('the writes of a turn go in one message to each server, those of the next apart', async () => {
+test('the writes of one turn go to each server in one message of their own', async () => {
   const { add, endTurn, messages, told } = setup(stored);
   for (const key of ['a', 'b']) for (const address of ['one', 'two']) add(address, key);
   expect(messages).toEqual([]);
@@ -70,7 +70,7 @@ test('the writes of a turn go in one message to each server, those of the next a
   expect(told.sort()).toEqual(['a stored', 'a stored', 'b stored', 'b stored', 'c stored']);
 });
 
-test('each write has its own outcome', async () => {
+test('each write gets its own outcome', async () => {
   const document = new CodedError('PARTITION_FILLING', 'not yet').toJSON();
   const kinds = ['stored', 'failed', 'stale', 'stored', 'promised'] as const;
   const { add, endTurn, told } = setup(() => ({
@@ -86,7 +86,7 @@ test('each write has its own outcome', async () => {
   expect(told).toEqual(['a stored', 'b PARTITION_FILLING', 'c stale', 'd stored', 'e promised']);
 });
 
-test('a message that is lost, or answered for some only, leaves no write untold', async () => {
+test('every write gets an outcome if the message is lost or answered in part', async () => {
   const lost = setup(() => new CodedError('PEER_TIMEOUT', 'lost'));
   for (const key of ['a', 'b']) lost.add('one', key);
   await lost.endTurn();
@@ -97,7 +97,7 @@ test('a message that is lost, or answered for some only, leaves no write untold'
   expect(cut.told).toEqual(['a stored', 'b PEER_FAILED', 'c PEER_FAILED', 'd PEER_FAILED']);
 });
 
-test('to a server that takes one at a time, and with a long value, each goes alone', async () => {
+test('a write goes alone if its value is long or the server takes one at a time', async () => {
   const older = setup(stored, false);
   for (const key of ['a', 'b']) older.add('one', key);
   expect(older.messages).toEqual([

@@ -1,4 +1,4 @@
-// Patterns against Redis's own examples, a slow oracle, and texts that count their reads.
+// Glob patterns against Redis's own examples, a slow oracle, and texts that count their reads.
 import { keyBytesMax, patternBytesMax } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
@@ -27,11 +27,11 @@ test.each([
   ['', 'a', false],
   ['*', '', true],
   ['**a', 'ba', true],
-])('%s on %s', (pattern, text, wanted) => {
+])('the pattern %s on the text %s matches: %s', (pattern, text, wanted) => {
   expect(matches(pattern, text)).toBe(wanted);
 });
 
-/** Tries every way: right by its shortness. */
+/** Tries every way. It is so short that it is evidently correct. */
 function oracle(pattern: string, text: string): boolean {
   if (pattern === '') return text === '';
   const [first, rest] = [pattern[0], pattern.slice(1)];
@@ -39,7 +39,7 @@ function oracle(pattern: string, text: string): boolean {
   return text !== '' && (first === '?' || first === text[0]) && oracle(rest, text.slice(1));
 }
 
-test('as the oracle says', () => {
+test('short random patterns match what the oracle matches', () => {
   const random = seededRandom(7);
   const word = (alphabet: string, most: number): string =>
     Array.from({ length: random.below(most) }, () => alphabet[random.below(alphabet.length)]).join(
@@ -51,14 +51,14 @@ test('as the oracle says', () => {
   }
 });
 
-test('patterns of many words, as the oracle says', () => {
+test('long random patterns match what a regular expression matches', () => {
   const random = seededRandom(8);
   const word = (alphabet: string, length: number): string =>
     Array.from({ length }, () => alphabet[random.below(alphabet.length)]).join('');
   const counts = { yes: 0, no: 0 };
   for (let round = 0; round < 500; round += 1) {
     const text = word('ab', 1 + random.below(200));
-    // Pieces of the text with stars and question marks between them: many match.
+    // Pieces of the text with stars between them, so that many patterns match.
     const pieces = Array.from({ length: 1 + random.below(3) }, () => {
       const from = random.below(text.length);
       return text.slice(from, from + random.below(70)).replace(/a(?=b)/g, '[^b]');
@@ -98,7 +98,7 @@ test.each([
   ['many stars', `${'a*'.repeat(500)}c`],
   ['many classes', `*${'[^b]'.repeat(250)}c`],
   ['many question marks', `*${'?'.repeat(1_000)}b`],
-])('%s reads each byte of a text once', (_, pattern) => {
+])('a match with %s reads each byte of the text once', (_, pattern) => {
   const { bytes, reads } = countedText('a'.repeat(keyBytesMax));
   expect(globMatcher(Buffer.from(pattern))(bytes)).toBe(false);
   expect(reads()).toBe(keyBytesMax);

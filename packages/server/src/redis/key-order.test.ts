@@ -1,4 +1,4 @@
-// The order of pipelined requests against a model: what each may see, and what may run at once.
+// The order of pipelined requests against a model: what each one sees, and which run at once.
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { seededRandom } from '@ringwright/base/random';
 import { collectGarbage } from '@ringwright/node/v8/collect-garbage';
@@ -7,7 +7,7 @@ import { type KeyEffect, KeyOrder } from './key-order.ts';
 
 const keyOf = (name: string): Uint8Array => Buffer.from(name);
 
-/** Requests that end when the test says so. */
+/** Runs requests that end when the test ends them. */
 class Stage {
   readonly order = new KeyOrder();
   readonly started: string[] = [];
@@ -30,7 +30,7 @@ class Stage {
   }
 }
 
-test('reads run together, and writes run together', () => {
+test('reads of a key run together, and so do writes', () => {
   const stage = new Stage();
   void stage.ask('r1', 'read', ['a']);
   void stage.ask('r2', 'read', ['a']);
@@ -41,7 +41,7 @@ test('reads run together, and writes run together', () => {
   expect(stage.overtaken.get('w2')?.()).toBe(false);
 });
 
-test('a read waits for all writes before it, a write for all reads', async () => {
+test('a read waits for all earlier writes, and a write for all earlier reads', async () => {
   const stage = new Stage();
   void stage.ask('w1', 'write', ['a']);
   void stage.ask('w2', 'write', ['a']);
@@ -57,7 +57,7 @@ test('a read waits for all writes before it, a write for all reads', async () =>
   expect(stage.started.at(-1)).toBe('w3');
 });
 
-test('a write without a promise waits for a read, and a read for it', async () => {
+test('a write that is begun without a promise and a read wait for each other', async () => {
   const stage = new Stage();
   const [first, second] = [stage.order.beginWrite(keyOf('a')), stage.order.beginWrite(keyOf('a'))];
   void stage.ask('r', 'read', ['a', 'b']);
@@ -74,7 +74,7 @@ test('a write without a promise waits for a read, and a read for it', async () =
   expect(stage.order.beginWrite(keyOf('a'))).not.toBeNull();
 });
 
-test('a failure lets the next one run', async () => {
+test('a failed request lets the next one run', async () => {
   const stage = new Stage();
   const failed = Promise.resolve(stage.ask('w', 'write', ['a']));
   failed.catch(() => undefined);
@@ -84,7 +84,7 @@ test('a failure lets the next one run', async () => {
   await expect(failed).rejects.toThrow('lost');
 });
 
-test('random pipelines end as if one request came after the other', async () => {
+test('random pipelines give the answers of requests one after the other', async () => {
   for (let seed = 0; seed < 200; seed += 1) {
     const random = seededRandom(seed);
     const order = new KeyOrder();
@@ -100,7 +100,7 @@ test('random pipelines end as if one request came after the other', async () => 
         for (let turn = 0; turn < turns; turn += 1) await new Promise((done) => setImmediate(done));
       };
       const run = async (): Promise<unknown> => {
-        const stamp = number; // given at the start, as a coordinator does
+        const stamp = number; // issued at the start, as by a coordinator
         await pause();
         const seen = store.get(name);
         await pause();
@@ -110,7 +110,7 @@ test('random pipelines end as if one request came after the other', async () => 
         }
         return effect === 'write' ? undefined : seen;
       };
-      // A read of what is there waits for nothing, once it has begun.
+      // A read of a value that is there ends in the call in which it begins.
       const isThere = effect === 'read' && turns === 0;
       const begun =
         effect === 'write' && random.below(2) === 0 ? order.beginWrite(keyOf(name)) : null;
@@ -127,7 +127,7 @@ test('random pipelines end as if one request came after the other', async () => 
   }
 });
 
-test('a key that is always being read keeps nothing of the reads that have ended', async () => {
+test('a key that is read without a pause keeps no memory of ended reads', async () => {
   const [order, keys] = [new KeyOrder(), [keyOf('hot')]];
   const begin = () => {
     const { promise, resolve } = Promise.withResolvers<void>();

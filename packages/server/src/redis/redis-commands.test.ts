@@ -1,4 +1,4 @@
-// An unknown command is refused as Redis 7 does, at a small price whatever its words are.
+// An unknown command is refused as in Redis 7, at a small cost whatever its words are.
 import { expect, test } from 'vitest';
 import { RedisRefusal } from './redis-command.ts';
 import { findCommand } from './redis-commands.ts';
@@ -13,7 +13,7 @@ function refusalOf(...words: readonly string[]): unknown {
 
 test.each([
   ['no words', ['NOPE'], "'NOPE', with args beginning with: "],
-  ['some', ['nope', 'a', 'b'], "'nope', with args beginning with: 'a' 'b' "],
+  ['some words', ['nope', 'a', 'b'], "'nope', with args beginning with: 'a' 'b' "],
   ['a long name', ['n'.repeat(200)], `'${'n'.repeat(128)}', with args beginning with: `],
   ['a long word', ['no', 'x'.repeat(200)], `'no', with args beginning with: '${'x'.repeat(128)}' `],
   [
@@ -21,11 +21,11 @@ test.each([
     ['no', 'x'.repeat(120), 'abcdefgh', 'never'],
     `'no', with args beginning with: '${'x'.repeat(120)}' 'abcde' `,
   ],
-])('%s', (_, words, shown) => {
+])('an unknown command is refused: %s', (_, words, shown) => {
   expect(refusalOf(...words)).toMatchObject({ message: `ERR unknown command ${shown}` });
 });
 
-test('a refusal notes no place where it was made, and leaves the limit of others', () => {
+test('a refusal has no stack trace, and leaves the limit of other errors unchanged', () => {
   const { stackTraceLimit } = Error;
   const refusal = refusalOf('nope') as RedisRefusal;
   expect(refusal).toBeInstanceOf(RedisRefusal);

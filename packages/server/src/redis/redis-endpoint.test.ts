@@ -1,5 +1,5 @@
-// Connections that say nothing, or half a request, end; one that has made a request may be silent.
-// What follows a refused MULTI is not done.
+// Connections without a whole request in time are closed; after a request a connection may be idle.
+// Commands after a refused MULTI are not executed.
 import { once } from 'node:events';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -11,11 +11,11 @@ type Ports = Parameters<typeof createRedis>[0];
 
 interface Listening extends ReturnType<typeof createRedis> {
   readonly port: number;
-  /** Resolves when a change of a key has begun, which never ends here. */
+  /** Resolves when a change of a key has begun. Here such a change never ends. */
   readonly begun: Promise<void>;
 }
 
-/** As the server wires it, without a ring: PING needs none, and INCR never ends. */
+/** Starts an endpoint without a ring: PING needs none, and INCR never ends. */
 async function listening(connectionsMax?: number): Promise<Listening> {
   const gauge = { set: () => undefined, inc: () => undefined, observe: () => undefined };
   const metrics = {
@@ -50,7 +50,7 @@ async function saying(port: number, words: string): Promise<Socket> {
   return socket;
 }
 
-test('who has not made one request in time goes, and nobody else', async () => {
+test('only connections without a whole request in time are closed', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { port } = await listening();
@@ -59,7 +59,7 @@ test('who has not made one request in time goes, and nobody else', async () => {
   expect(reply.toString()).toMatch(/^[+-]/);
   const late = [await saying(port, ''), await saying(port, '*1\r\n$4\r\nPI')];
   const ends = late.map((socket) => once(socket, 'close'));
-  // Answered after them: the server has them all.
+  // It is answered after them, so the server has received all of them.
   const last = await saying(port, 'PING\r\n');
   await once(last, 'data');
   vi.advanceTimersByTime(redisFirstRequestMsMax);
@@ -69,7 +69,7 @@ test('who has not made one request in time goes, and nobody else', async () => {
   for (const socket of [asked, last]) socket.destroy();
 });
 
-test('requests that are answered at once let others have their turns between', async () => {
+test('another connection is answered while a long pipeline is being answered', async () => {
   const { port } = await listening();
   const count = 20_000;
   const long = await saying(port, 'PING\r\n'.repeat(count));
@@ -80,14 +80,14 @@ test('requests that are answered at once let others have their turns between', a
   const answered = long.bytesRead;
   long.end();
   expect((await said).match(/^[+-]/gm)).toHaveLength(count);
-  expect(answered, 'the other was answered before').toBeLessThan(long.bytesRead);
+  expect(answered, 'the other connection was answered before the end').toBeLessThan(long.bytesRead);
   other.destroy();
 });
 
 test.each([
   ['EXEC', '-EXECABORT Transaction discarded because of previous errors.'],
   ['DISCARD', '+OK'],
-])('MULTI is refused, and nothing is done up to %s', async (end, answer) => {
+])('MULTI is refused, and nothing is executed up to %s', async (end, answer) => {
   const socket = await saying((await listening()).port, '');
   const sent = ['MULTI', 'PING', 'SELECT 0', 'NOPE', 'SET a 1', 'MULTI', end, 'PING', end, 'QUIT'];
   socket.write(sent.map((line) => `${line}\r\n`).join(''));
@@ -100,7 +100,7 @@ test.each([
   ]);
 });
 
-test('who finds no place is told so, and leaves nothing behind, however it goes', async () => {
+test('a client beyond the connection limit gets an error and its socket is closed', async () => {
   const { port, server, begun } = await listening(1);
   const busy = await saying(port, 'INCR a\r\n');
   await begun;

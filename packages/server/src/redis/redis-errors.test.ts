@@ -1,4 +1,4 @@
-// What a Redis client reads of a failure: the word it looks at, and what became of its write.
+// Error replies to Redis clients: the first word, and whether the write may have taken effect.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { expect, test } from 'vitest';
@@ -24,14 +24,14 @@ test.each<[ErrorCode, string | undefined, string]>([
   ['KEY_OVERTAKEN', 'unknown', 'OVERTAKEN why; a write may still appear'],
   ['PEER_TIMEOUT', 'unknown', 'ERR why; a write may still appear'],
   ['CLOCK_AHEAD', 'rejected', 'CLOCKAHEAD why; nothing was written'],
-  // Of a read, or of what never became a write.
+  // A read, or a request that never became a write.
   ['NOT_ENOUGH_REPLICAS', undefined, 'NOREPLICAS why'],
   ['KEY_INVALID', undefined, 'ERR why'],
-])('%s, outcome %s: %s', (code, outcome, text) => {
+])('an error %s with outcome %s is answered: %s', (code, outcome, text) => {
   expect(textOf(failed(code, outcome))).toBe(text);
 });
 
-/** On a ring of one device, which says of each key what its name says. */
+/** Runs a command on a ring of one device, which answers for each key as its name says. */
 async function answerTo(...words: readonly string[]): Promise<string> {
   const active = activeOn(servedRing({ replicas: 1, devices: 1, power: 0 }), 0);
   const call = (_to: unknown, _kind: unknown, { key }: { key: Uint8Array }): Promise<unknown> => {
@@ -61,18 +61,18 @@ function mset(...keys: readonly string[]): Promise<string> {
   return answerTo('MSET', ...keys.flatMap((key) => [key, 'value']));
 }
 
-test('an MSET wrote nothing when each of its keys was refused', async () => {
+test('an MSET says that nothing was written if each of its keys was refused', async () => {
   expect(await mset('stored1', 'stored2')).toBe('simple');
   expect(await mset('full1', 'full2')).toMatch(/2 of 2 keys failed.*; nothing was written$/);
 });
 
-test('an MSET of which some may be there does not say that nothing is', async () => {
+test('an MSET of which a key may be stored does not say that nothing was written', async () => {
   expect(await mset('full1', 'stored1')).toMatch(/1 of 2 keys failed.*; a write may still appear$/);
   expect(await mset('full1', 'lost1')).toMatch(/2 of 2 keys failed.*; a write may still appear$/);
   expect(await mset('', 'stored1')).toBe('ERR a key of 0 bytes, allowed are 1 to 1024');
 });
 
-test('a DEL tells of all its keys, not of the first that failed', async () => {
+test('a DEL reports all keys that failed, not only the first one', async () => {
   expect(await answerTo('DEL', 'full1', 'full2')).toMatch(/2 of 2 keys failed, the first: /);
   expect(await answerTo('DEL', 'lost1')).not.toMatch(/1 of 1/);
 });

@@ -1,4 +1,4 @@
-// Attack: a token for one keyspace asks which others are here.
+// Attack: a client with a token for one keyspace asks which other keyspaces exist.
 import { storedAccess } from '@ringwright/access/open-access';
 import { expect, test } from 'vitest';
 import { granted, signedAccess, testToken } from '../../../../test/support/access.ts';
@@ -36,7 +36,7 @@ function callOf(...words: string[]): RedisCall {
   return { ports, client, args, keyspace: null } as unknown as RedisCall;
 }
 
-test('SELECT says of a keyspace of others what it says of none', () => {
+test('SELECT answers for a keyspace of others as for one that does not exist', () => {
   expect(select(callOf('notes'))).toMatchObject({});
   const refusal = (name: string): string => {
     try {
@@ -50,7 +50,7 @@ test('SELECT says of a keyspace of others what it says of none', () => {
   expect(refusal('salaries')).toContain('no ring');
 });
 
-test('INFO names the keyspaces that the token knows', () => {
+test('INFO lists only the keyspaces that the token may use', () => {
   const { info } = serverCommands;
   const reply = info?.run?.(callOf()) as { readonly bytes: Uint8Array };
   const told = Buffer.from(reply.bytes).toString();

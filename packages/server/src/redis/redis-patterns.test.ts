@@ -1,4 +1,4 @@
-// Patterns that a stranger sends: SCAN and CONFIG GET, over a listing of a device made up here.
+// Attack: patterns that any client may send to SCAN and CONFIG GET, over a simulated device.
 import { patternBytesMax, redisArgumentsMax, redisScanCountMax } from '@ringwright/base/limits';
 import { workTurnMsMax } from '@ringwright/base/limits-listeners';
 import { packPage } from '@ringwright/wire/listing';
@@ -13,7 +13,7 @@ import { ScanCursors } from './scan-cursors.ts';
 const active = activeOn(servedRing({ replicas: 1, devices: 1, power: 0 }), 0);
 let pagesAsked = 0;
 
-/** A full page at once, as where the partition lies on the server that was asked. */
+/** Answers with a full page at once, like a partition on the server itself. */
 const devices = {
   call: (_to: unknown, _kind: unknown, { limit }: { limit: number }) => {
     pagesAsked += 1;
@@ -42,12 +42,12 @@ function run(...texts: readonly string[]): unknown {
 const tooLarge = expect.objectContaining({ code: 'PATTERN_TOO_LARGE' });
 const longPattern = 'a'.repeat(patternBytesMax + 1);
 
-test('a pattern longer than any key is refused before a key is looked at', async () => {
+test('a pattern longer than any key is refused before a key is read', async () => {
   await expect(run('SCAN', '0', 'MATCH', longPattern)).rejects.toEqual(tooLarge);
   expect(pagesAsked).toBe(0);
 });
 
-test('classes that would take gigabytes are refused, in one pattern and in many', () => {
+test('classes that would need gigabytes are refused, in one pattern or in many', () => {
   const classes = '[a-z]'.repeat(200_000);
   expect(() => run('CONFIG', 'GET', classes)).toThrow(tooLarge);
   const many = Array.from({ length: redisArgumentsMax - 2 }, () => '[a-z]'.repeat(70));
@@ -57,7 +57,7 @@ test('classes that would take gigabytes are refused, in one pattern and in many'
   });
 });
 
-test('of many patterns of one scan only the last is compiled', async () => {
+test('only the last of many patterns in one scan is compiled', async () => {
   const long = Array.from({ length: 1_000 }, () => ['MATCH', longPattern]).flat();
   const reply = await run('SCAN', '0', 'COUNT', '100', ...long, 'MATCH', 'key-7-*');
   expect(reply).toMatchObject({ items: [expect.anything(), { items: { length: 10 } }] });

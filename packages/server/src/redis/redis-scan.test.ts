@@ -1,4 +1,4 @@
-// SCAN whose calls go to any server, over devices made up here: it ends, and leaves no key out.
+// SCAN with calls at any server, over simulated devices: it ends, and returns every key.
 import { byteText } from '@ringwright/base/as-buffer';
 import { placeBehind } from '@ringwright/base/key-bounds';
 import { keyBytesMax, redisAnswerBytesMax } from '@ringwright/base/limits';
@@ -27,7 +27,7 @@ type Scan = (
 
 const nothing = new Uint8Array();
 
-/** SCAN of these keys under a partitioner, at the server of these cursors. */
+/** Returns a SCAN of these keys under a partitioner, at the server that has the cursors. */
 function scanUnder(partitioner: Partitioner, names: ReadonlySet<string>): Scan {
   const active = activeOn(servedRing({ replicas: 1, devices: 1, partitioner }), 0);
   const partitionOf = partitionerOf(partitioner);
@@ -68,7 +68,7 @@ function scanUnder(partitioner: Partitioner, names: ReadonlySet<string>): Scan {
 
 const circle = { kind: 'hash-intervals', hash: 'md5' } as const;
 const [quarter, eighth] = [2 ** 30, 2 ** 29];
-/** The same circle, with partitions split and merged: any of them at any call. */
+/** The same circle, with partitions split and merged. Each call may see any of these. */
 const circles: readonly Partitioner[] = [
   {
     ...circle,
@@ -85,13 +85,13 @@ const shapes: readonly (readonly [string, readonly Partitioner[]])[] = [
   ['ranges', [{ kind: 'ranges', partitions: 3, starts: ['key1', 'key4'] }]],
 ];
 
-/** All that a scan gives, each call at one of two servers, which forget places now and then. */
+/** Returns the keys of a scan, each call at one of two servers that sometimes forget cursors. */
 async function scanAnywhere(scans: readonly Scan[], random: Random): Promise<Set<string>> {
   const servers = [new ScanCursors(), new ScanCursors()];
   const given = new Set<string>();
   let cursor = '0';
   for (let calls = 0; calls === 0 || cursor !== '0'; calls += 1) {
-    expect(calls, 'calls of a scan that does not end').toBeLessThan(2_000);
+    expect(calls, 'number of calls of the scan').toBeLessThan(2_000);
     if (random.below(10) === 0) servers[random.below(2)] = new ScanCursors();
     const at = servers[random.below(2)]!;
     const count = String(1 + random.below(9));
@@ -102,7 +102,7 @@ async function scanAnywhere(scans: readonly Scan[], random: Random): Promise<Set
   return given;
 }
 
-test.each(shapes)('%s: calls at any server', async (_, partitioners) => {
+test.each(shapes)('%s: a scan at random servers returns every key', async (_, partitioners) => {
   for (let seed = 0; seed < 20; seed += 1) {
     const random = seededRandom(seed);
     const names = new Set(Array.from({ length: 120 }, (_, index) => `key${index}`));
@@ -112,7 +112,7 @@ test.each(shapes)('%s: calls at any server', async (_, partitioners) => {
   }
 });
 
-test.each(shapes)('%s: each call at the other server', async (_, [partitioner]) => {
+test.each(shapes)('%s: a scan at alternating servers gets every key', async (_, [partitioner]) => {
   const names = new Set(Array.from({ length: 300 }, (_, index) => `key${index}`));
   const scan = scanUnder(partitioner!, names);
   const given = new Set<string>();
@@ -127,7 +127,7 @@ test.each(shapes)('%s: each call at the other server', async (_, [partitioner]) 
   expect(given.size).toBe(300);
 });
 
-test('an arc with more keys than one answer holds comes in slices', async () => {
+test('an arc with more keys than one answer may hold comes in slices', async () => {
   const nameOf = (index: number): string => `${index}`.padEnd(keyBytesMax, '.');
   const count = Math.ceil((1.2 * redisAnswerBytesMax) / keyBytesMax);
   const names = new Set(Array.from({ length: count }, (_, index) => nameOf(index)));

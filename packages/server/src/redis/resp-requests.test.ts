@@ -1,4 +1,5 @@
-// The parser of Redis requests, cut at every byte, fed with chance and pushed over its caps.
+// The parser of Redis requests, with streams cut at every byte, random bytes, and input over its
+// limits.
 import { byteText } from '@ringwright/base/as-buffer';
 import {
   redisArgumentsMax,
@@ -22,7 +23,7 @@ function encode(request: readonly Uint8Array[]): Buffer {
   );
 }
 
-/** All requests of a stream that comes in the given pieces, as texts. */
+/** Returns all requests of a stream that comes in these pieces, as texts. */
 function readAll(pieces: readonly Buffer[]): string[][] {
   const parser = new RespRequests();
   const found: (readonly Uint8Array[])[] = [];
@@ -30,11 +31,11 @@ function readAll(pieces: readonly Buffer[]): string[][] {
     parser.push(piece);
     for (let next = parser.next(); next !== null; next = parser.next()) found.push(next);
   }
-  // Read only now: a word must not change when its memory is used for the next ones.
+  // Converted only now: a word must not change when later requests are parsed.
   return found.map((request) => request.map(byteText));
 }
 
-/** A socket gives every chunk memory of its own. */
+/** Cuts the stream at these places. Each piece has its own memory, as a socket's chunks have. */
 function cut(stream: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set([...places, stream.length])].sort((a, b) => a - b);
   return ends.map((end, index) => Buffer.from(ownBytes(stream, ends[index - 1] ?? 0, end)));
@@ -77,7 +78,7 @@ describe('any split of the stream gives the same requests', () => {
   });
 });
 
-test('words given before a long one, and those beside it, outlive what the socket read', () => {
+test('words before and beside a long word stay valid when the parser reads on', () => {
   const sizes = [0, 3, 2_000, 3_000, 16_384, 40_000];
   for (let seed = 0; seed < 300; seed += 1) {
     const random = seededRandom(seed);
@@ -94,7 +95,7 @@ test('words given before a long one, and those beside it, outlive what the socke
 });
 
 describe('bytes that are no request', () => {
-  test('random ones end in requests or in a protocol error, never in anything else', () => {
+  test('random bytes give requests or a protocol error, and nothing else', () => {
     const alphabet = Buffer.from('*$0123456789-\r\n"\'\\x abAB\u0000');
     for (let seed = 0; seed < 3_000; seed += 1) {
       const random = seededRandom(seed);
@@ -124,11 +125,11 @@ describe('bytes that are no request', () => {
 
   const refused: readonly (readonly [string, string, string])[] = [
     ['too many words', `*${redisArgumentsMax + 1}\r\n`, 'invalid multibulk length'],
-    ['a count that is none', '*1x\r\n', 'invalid multibulk length'],
+    ['a count that is not a number', '*1x\r\n', 'invalid multibulk length'],
     ['a count without end', `*${'1'.repeat(40)}`, 'invalid multibulk length'],
     ['too long a word', `*1\r\n$${redisRequestBytesMax + 1}\r\n`, 'a request of more than'],
     ['a negative length', '*1\r\n$-1\r\n', 'invalid bulk length'],
-    ['2^64', '*1\r\n$18446744073709551616\r\n', 'invalid bulk length'],
+    ['a length of 2^64', '*1\r\n$18446744073709551616\r\n', 'invalid bulk length'],
     ['a word longer than it says', '*1\r\n$1\r\nab\r\n', 'does not end where its length says'],
     ['a line without end', 'x'.repeat(redisInlineBytesMax + 1), 'too big inline request'],
     [
@@ -139,11 +140,11 @@ describe('bytes that are no request', () => {
     ['an open quote', 'SET a "b\r\n', 'unbalanced quotes in request'],
     ['a quote inside a word', 'SET a "b"c\r\n', 'unbalanced quotes in request'],
   ];
-  test.each(refused)('%s', (_name, text, message) => {
+  test.each(refused)('are refused: %s', (_name, text, message) => {
     expect(() => readAll([Buffer.from(text)])).toThrow(message);
   });
 
-  test('words that are too many bytes together', () => {
+  test('words with too many bytes in total are refused', () => {
     const parser = new RespRequests();
     const count = redisRequestBytesMax / valueBytesMax + 1;
     parser.push(Buffer.from(`*${count}\r\n`));
@@ -161,14 +162,14 @@ describe('bytes that are no request', () => {
     expect(send).toThrow(`more than ${redisRequestBytesMax} bytes`);
   });
 
-  test('announced bytes take no memory before they come', () => {
+  test('announced bytes take no memory before they arrive', () => {
     const parser = new RespRequests();
     parser.push(Buffer.from(`*2\r\n$${valueBytesMax}\r\nabc`));
     expect(parser.next()).toBeNull();
     expect(parser.heldBytes).toBe(3);
   });
 
-  test('an empty and an absent array are passed over', () => {
+  test('an empty array and a null array are skipped', () => {
     expect(readAll([Buffer.from('*0\r\n*-1\r\n*1\r\n$1\r\na\r\n')])).toEqual([['a']]);
   });
 });
@@ -188,7 +189,7 @@ describe('inline requests', () => {
     ['"a\\', null],
     ['"a\\"', null],
   ];
-  test.each(lines)('%s', (line, wanted) => {
+  test.each(lines)('the line %s is split or refused', (line, wanted) => {
     expect(splitInline(Buffer.from(line))?.map(byteText) ?? null).toEqual(wanted);
   });
 });

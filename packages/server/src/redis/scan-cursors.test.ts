@@ -1,4 +1,4 @@
-// Cursors of SCAN: places that are remembered, forgotten, foreign or made up.
+// Cursors of SCAN: known, forgotten, of another server, or invented.
 import { redisCursorsMax } from '@ringwright/base/limits';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { ScanPlace } from '@ringwright/ring/partitioner/scan-order';
@@ -15,7 +15,7 @@ const mod = ring({ kind: 'murmur3-mod', partitions: 4, seed: 0 });
 const circle = { kind: 'hash-intervals', hash: 'md5', partitions: 4 } as const;
 const quarter = 2 ** 30;
 const notes = ring(circle);
-/** Partition 3, the hashes behind .5, was split at .625. */
+/** Partition 3, the hashes from 0.5 to 0.75 of the circle, was split at 0.625. */
 const ends = [0, quarter, 2 * quarter, 2 * quarter + quarter / 2, 3 * quarter];
 const split = ring({ ...circle, partitions: 6, ends, ids: [0, 1, 2, 4, 5] }, 6);
 
@@ -28,14 +28,14 @@ const shapes = [
 const start = { place: null, slice: null };
 const inOrder = (place: ScanPlace) => ({ place, slice: null });
 
-test('0 is the beginning, and the end', () => {
+test('cursor 0 is both the beginning and the end of a scan', () => {
   const cursors = new ScanCursors();
   expect(cursors.read(0, mod)).toEqual(start);
   expect(cursors.read(0, notes)).toEqual(start);
   expect(cursors.write(start, notes)).toBe(0);
 });
 
-test.each(shapes)('%s: a place is found again, by its keyspace only', (_, ring, place) => {
+test.each(shapes)('%s: a cursor finds its place, for its keyspace only', (_, ring, place) => {
   const cursors = new ScanCursors();
   const cursor = cursors.write(inOrder({ ...place, at }), ring);
   expect(cursors.read(cursor, ring)).toEqual(inOrder({ ...place, at }));
@@ -43,7 +43,7 @@ test.each(shapes)('%s: a place is found again, by its keyspace only', (_, ring, 
   expect(cursors.read(cursor, other)).toEqual({ place: { ...place, at: nothing }, slice: 0 });
 });
 
-test.each(shapes)('%s: a place that is not known means its whole stretch', (_, ring, place) => {
+test.each(shapes)('%s: a forgotten cursor means its whole stretch', (_, ring, place) => {
   const cursors = new ScanCursors();
   const first = cursors.write(inOrder({ ...place, at }), ring);
   const whole = { place: { ...place, at: nothing }, slice: 0 };
@@ -54,7 +54,7 @@ test.each(shapes)('%s: a place that is not known means its whole stretch', (_, r
   expect(cursors.read(first, ring)).toEqual(whole);
 });
 
-test.each(shapes)('%s: servers that start together number places apart', (_, ring, place) => {
+test.each(shapes)('%s: servers that start together use other numbers', (_, ring, place) => {
   const [one, two] = [new ScanCursors(), new ScanCursors()];
   const stands = inOrder({ ...place, at });
   const numbersOf = (cursors: ScanCursors): number[] =>
@@ -64,7 +64,7 @@ test.each(shapes)('%s: servers that start together number places apart', (_, rin
   for (const cursor of mine) expect(one.read(cursor, ring)).toEqual(stands);
 });
 
-test.each(shapes)('%s: starts and slices are the same number everywhere', (_, ring, place) => {
+test.each(shapes)('%s: starts and slices have one number on all servers', (_, ring, place) => {
   const [one, two] = [new ScanCursors(), new ScanCursors()];
   for (const slice of [null, 1, 31]) {
     const begun = { place: { ...place, at: nothing }, slice };
@@ -75,12 +75,12 @@ test.each(shapes)('%s: starts and slices are the same number everywhere', (_, ri
   }
 });
 
-test.each([-1, 0.5, 2 ** 53, 2 ** 52 - 1, 2 ** 28, Number.NaN])('%d is no cursor', (number) => {
+test.each([-1, 0.5, 2 ** 53, 2 ** 52 - 1, 2 ** 28, Number.NaN])('%d is not a cursor', (number) => {
   expect(new ScanCursors().read(number, mod)).toBeNull();
   expect(new ScanCursors().read(number, notes)).toBeNull();
 });
 
-test('what was split means the same: remembered its arc, else all behind its start', () => {
+test('after a split a known place keeps its arc, and a start means the new partition', () => {
   const cursors = new ScanCursors();
   const begun = cursors.write(inOrder({ ...third, at: nothing }), notes);
   const half = { start: 2 * quarter, end: 2 * quarter + quarter / 2 };
@@ -90,14 +90,14 @@ test('what was split means the same: remembered its arc, else all behind its sta
   expect(cursors.read(middle, split)).toEqual(inOrder({ ...third, at }));
 });
 
-test('a stretch of which slices were given keeps its end when partitions are merged', () => {
+test('a stretch whose slices have been returned in part keeps its end after a merge', () => {
   const arc = { start: 2 * quarter, end: 2 * quarter + quarter / 2 };
   const begun = { place: { ...third, at: nothing, partition: 4, arc }, slice: 7 };
   const cursor = new ScanCursors().write(begun, split);
   expect(new ScanCursors().read(cursor, notes)).toMatchObject({ place: { arc }, slice: 7 });
 });
 
-test('partitions smaller than a cell: their stretch ends at a cell, behind where it began', () => {
+test('in a partition smaller than a cell, a forgotten cursor means the whole cell', () => {
   const ends = [0, 1000, 1001, 1002, quarter, 3 * quarter];
   const tiny = ring({ ...circle, partitions: 6, ends }, 6);
   const stands = { partition: 3, arc: { start: 1001, end: 1002 }, cut: 0, at };
@@ -106,7 +106,7 @@ test('partitions smaller than a cell: their stretch ends at a cell, behind where
   expect(read).toMatchObject({ place: { arc: { start: 0, end: 2 ** 16 } }, slice: 0 });
 });
 
-test('ranges: a start is a first key; a range that is gone begins the scan anew', () => {
+test('ranges: a start is a first key, and a range that is gone restarts the scan', () => {
   const kind = 'ranges' as const;
   const ranges = ring({ kind, partitions: 3, starts: ['g', 'n'] }, 3);
   const begun = { place: { partition: 2, at: Buffer.from('n') }, slice: null };

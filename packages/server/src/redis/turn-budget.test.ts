@@ -1,9 +1,10 @@
-// One turn of the event loop takes so much, and whoever waited longest goes on first.
+// The work per turn of the event loop is limited, and the connection that waited longest continues
+// first.
 import { redisTurnMsMax } from '@ringwright/base/limits-listeners';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TurnBudget } from './turn-budget.ts';
 
-test('who has more to do than a turn holds does not keep others from theirs', async () => {
+test('a connection with more work than a turn allows does not block the others', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
   onTestFinished(() => void vi.restoreAllMocks());
@@ -22,7 +23,7 @@ test('who has more to do than a turn holds does not keep others from theirs', as
     return goOn;
   });
   for (const goOn of connections) goOn();
-  expect(begun, 'the first took all of the turn').toEqual(['a']);
+  expect(begun, 'the first connection used the whole turn').toEqual(['a']);
   const spentMs = nowMs;
   expect(spentMs).toBeGreaterThanOrEqual(redisTurnMsMax);
   expect(budget.isSpent()).toBe(true);
