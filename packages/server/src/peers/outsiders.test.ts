@@ -21,7 +21,7 @@ const ports = (isClosed: boolean, granted: readonly string[]): OutsiderPorts => 
   },
 });
 
-test('giving records needs peer and write, reading them needs read too', () => {
+test('an outsider needs peer and write to give records, and read to coordinate', () => {
   const roles = (name: Parameters<typeof needsOfOutsider>[0]): unknown =>
     needsOfOutsider(name, 'notes')?.map((need) => ('role' in need ? need.role : need.kind));
   for (const name of ['digests', 'tail', 'offer', 'push'] as const) {

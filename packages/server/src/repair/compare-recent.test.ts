@@ -1,5 +1,5 @@
-// Two files in memory, given records that may be lost, late, sent twice, or forgotten in a restart:
-// what the sums confirm is compared with what the peer really holds.
+// Recent sums of two files in memory, whose records may be lost, late, sent twice, or forgotten in
+// a restart: what the sums confirm is compared with what the peer really holds.
 import { createHash } from 'node:crypto';
 import { recentSpanMs, recentSpansMax } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
@@ -13,7 +13,7 @@ interface Given {
   readonly ms: number;
 }
 
-/** Last write wins by ms; rows are numbered as they come. */
+/** The last write by `ms` wins; rows are numbered as they arrive. */
 class ModelFile {
   readonly rows = new Map<number, { ms: number; seq: number }>();
   seq = 0;
@@ -35,7 +35,7 @@ class ModelFile {
     this.recent = new RecentRows(this.seq);
   }
 
-  /** Whether it holds all that `other` has up to a sequence, or something newer. */
+  /** Whether this file holds all rows of `other` up to a sequence, or newer ones. */
   holds(other: ModelFile, seq: number): boolean {
     return [...other.rows].every(
       ([key, row]) => row.seq > seq || (this.rows.get(key)?.ms ?? -1) >= row.ms,
@@ -45,7 +45,7 @@ class ModelFile {
 
 interface Sizes {
   readonly random: Random;
-  /** One in so many is lost at one of the two; 0: none. */
+  /** One in this many records is lost at one of the two files; 0: none. */
   readonly lossOneIn: number;
 }
 
@@ -61,7 +61,7 @@ function step({ random, lossOneIn }: Sizes, now: number, files: readonly ModelFi
   }
 }
 
-test.each([1, 2, 3, 4, 5, 6])('never more is confirmed than is there, seed %i', (seed) => {
+test.each([1, 2, 3, 4, 5, 6])('the sums confirm no more than the peer has, seed %i', (seed) => {
   const random = seededRandom(seed);
   const mine = new ModelFile();
   const peer = new ModelFile();
@@ -78,7 +78,7 @@ test.each([1, 2, 3, 4, 5, 6])('never more is confirmed than is there, seed %i', 
     if (confirmed > since) raised += 1;
     since = confirmed;
     if (!isSuspect || random.below(5) > 0) continue;
-    // Key by key, as push-rows does.
+    // Compares key by key, as push-rows does.
     for (const [key, { ms }] of mine.rows) {
       if (stampAge(ms, now) === 'settled') peer.give({ key, ms });
     }
@@ -87,12 +87,12 @@ test.each([1, 2, 3, 4, 5, 6])('never more is confirmed than is there, seed %i', 
   expect(raised).toBeGreaterThan(50);
 });
 
-test('spans end, and what was in them counts as unknown', () => {
+test('rows of spans that are no longer kept count as unknown', () => {
   const file = new ModelFile();
   for (let span = 0; span <= recentSpansMax; span += 1) {
     file.give({ key: span, ms: (10 + span) * recentSpanMs });
   }
   expect(file.recent.view()).toMatchObject({ trackedFrom: 2, spans: { length: recentSpansMax } });
   file.give({ key: 99, ms: recentSpanMs });
-  expect(file.recent.view().trackedFrom, 'older than all that are kept').toBe(file.seq + 1);
+  expect(file.recent.view().trackedFrom, 'the row is older than all kept spans').toBe(file.seq + 1);
 });

@@ -1,5 +1,5 @@
-// Old tombstones go only when every holder has them, and then nothing brings a deleted value back:
-// no device that was away, no file that was restored, no message that was under way for long.
+// Old tombstones are purged only once every holder has them. Then nothing revives a deleted value:
+// no device that was away, no file that was restored, no message that was delayed.
 import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
@@ -26,7 +26,7 @@ interface Op extends Stamp {
 class World {
   readonly cluster: StoreCluster;
   readonly ops: Op[] = [];
-  /** Writes that are still under way to a device. */
+  /** Writes that have not reached a device yet. */
   readonly delayed: { op: Op; device: number }[] = [];
   readonly replicators: Replicator[];
   #ms: number;
@@ -63,7 +63,7 @@ class World {
     return this.cluster.devices[id]!;
   }
 
-  /** A write whose messages reach the devices named now, and the others later or never. */
+  /** Makes a write that reaches the devices in `now` at once, and the others later or never. */
   async write(key: string, value: string | null, now: readonly number[]): Promise<Op> {
     this.#ms += 1_000;
     const op: Op = { key, value, ms: this.#ms, tie: 7, acks: 0 };
@@ -113,7 +113,7 @@ class World {
     );
   }
 
-  /** The file of `id` as it was at `ms`, put back by hand: it knows of no promise. */
+  /** Restores the file of `id` as of `ms`, like an operator: the file knows of no promise. */
   async restore(id: number, ms: number): Promise<void> {
     const { store } = this.device(id);
     const rows = store.rowsSince(keyspace, 0, 0, { rowsMax: 1e6, bytesMax: 1e9 }).rows;
@@ -129,7 +129,7 @@ class World {
     await store.write([...old, ...kept.map((row) => ({ keyspace, partition: 0, ...row }))]);
   }
 
-  /** What each pair of complete devices answers together. */
+  /** Checks what each pair of complete devices answers together. */
   async check(seed: string): Promise<void> {
     const ids = this.cluster.devices.filter(({ up }) => up).map(({ id }) => id);
     for (const key of new Set(this.ops.map((op) => op.key))) {
@@ -171,7 +171,7 @@ function newestOf(one: Read, other: Read): string | null {
   return newest?.value ? Buffer.from(newest.value).toString() : null;
 }
 
-test('tombstones stay while a holder is away or differs, then go from all', async () => {
+test('tombstones stay while a holder is away or differs, and are then purged by all', async () => {
   const world = await World.open();
   await using _ = world.cluster;
   await world.write('a', 'v', [0, 1, 2]);
@@ -189,7 +189,7 @@ test('tombstones stay while a holder is away or differs, then go from all', asyn
   await world.check('late');
 });
 
-test('a holder that dies before its floor is raised raises it when it is back', async () => {
+test('a holder that dies before it raises its floor raises it once it is back', async () => {
   const world = await World.open();
   const { cluster } = world;
   await world.write('kept', 'k', [0, 1, 2]);
@@ -212,7 +212,7 @@ test('a holder that dies before its floor is raised raises it when it is back', 
   await cluster[Symbol.asyncDispose]();
 });
 
-test('a file restored from before the floor refills and brings nothing back', async () => {
+test('a file restored from before the floor refills and revives no deleted value', async () => {
   const world = await World.open();
   await using _ = world.cluster;
   await world.write('a', 'v', [0, 1, 2]);
@@ -231,7 +231,7 @@ test('a file restored from before the floor refills and brings nothing back', as
   expect(world.device(2).value(0, 'b')).toBe('w');
 });
 
-test('tombstones dropped at the source while it is copied: the copy is taken again', async () => {
+test('a copy is repeated if its source purges tombstones meanwhile', async () => {
   const world = await World.open();
   await using _ = world.cluster;
   await world.write('a', 'v', [0, 1, 2]);
@@ -242,7 +242,7 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
     if (method !== 'copy-close') return;
     copies += 1;
     if (copies > 1) return;
-    // The agreement was reached with the file before: the others are told to raise now.
+    // The holders agreed while the earlier file was here, so now the other two raise the floor.
     await world.write('a', null, [0, 1]);
     for (const id of [0, 1]) {
       await world.device(id).store.promiseFloor(keyspace, 0, world.ms);
@@ -259,7 +259,7 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   expect(world.device(2).value(0, 'a')).toBeNull();
 });
 
-test('random years: no acknowledged write is lost, no deleted value comes back', async () => {
+test('random histories lose no acknowledged write and revive no deleted value', async () => {
   for (let seed = 1; seed <= 12; seed += 1) {
     const random = seededRandom(seed);
     const world = await World.open();
@@ -295,7 +295,7 @@ test('random years: no acknowledged write is lost, no deleted value comes back',
   }
 }, 60_000);
 
-test('a file that turns out to be damaged is left to those who replace it', async () => {
+test('raising floors skips a file that turns out to be damaged', async () => {
   await using cluster = await StoreCluster.open([ring]);
   await cluster.create(0, [0, 1, 2]);
   const [{ store, devices, active }, other] = [cluster.devices[0]!, cluster.devices[1]!];

@@ -1,5 +1,5 @@
-// Records older than what the holders have closed off: reads repair them, late writers do not bring
-// them, and what was deleted stays deleted.
+// Records below the barrier of the holders: reads repair them, late writers cannot add them, and
+// deleted records stay deleted.
 import { setImmediate } from 'node:timers/promises';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { floorRaise } from '@ringwright/wire/floors';
@@ -33,7 +33,7 @@ function coordinatorOf({ active, devices, replica }: StoreDevice): CoordinatorPo
   return { rings, requests: new RingRequests(), devices, clock, ...rest };
 }
 
-/** A quorum read by device 0; null: nothing in force. */
+/** Reads with a quorum at device 0; null: no record is in force. */
 async function read(cluster: StoreCluster): Promise<string | null> {
   const request = { keyspace, key, consistency: 'quorum' } as const;
   const record = await coordinateRead(coordinatorOf(cluster.devices[0]!), request);
@@ -55,7 +55,7 @@ test('a record below the barrier that one holder has is read and repaired', asyn
   two!.up = false;
   expect(await read(cluster)).toBe('old');
   expect(one!.value(0, 'key')).toBe('old');
-  // A writer that comes so late is refused as before.
+  // A write that is so late is refused as before.
   const late = { ...about, key: Buffer.from('late'), value: null, ms: oldMs, tie: 1 };
   const to = { active: one!.active, device: 1 };
   await expect(one!.devices.call(to, recordWrite, late)).rejects.toThrow('is not above');
@@ -76,7 +76,7 @@ test('a key is readable while one holder has raised its floor and another has no
   expect(await read(cluster)).toBeNull();
 });
 
-test('a repair that comes when its record was deleted changes nothing', async () => {
+test('a repair that arrives after its record was deleted changes nothing', async () => {
   await using cluster = await openCluster();
   await put(cluster, [0], 'old');
   const [zero, one, two] = cluster.devices;

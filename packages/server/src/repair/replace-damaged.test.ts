@@ -1,4 +1,4 @@
-// Files of a real store that somebody deletes while they are open.
+// Files of a real store that are deleted while they are open.
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { replaceDamaged } from './replace-damaged.ts';
 
 const keyspace = 'cities';
 
-test('a file that is written anew is loaded from the start, unless it was complete', async () => {
+test('a deleted file is rewritten, and loaded from the start unless it was complete', async () => {
   await using folder = await scratchFolder();
   await using store = await openStore({ directory: folder.path, newIncarnation: randomUUID });
   const place = { keyspace, key: Buffer.from('key'), value: Buffer.from('value'), tie: 0 };
@@ -33,5 +33,5 @@ test('a file that is written anew is loaded from the start, unless it was comple
   };
   expect(await replaceDamaged(store, active, rule)).toEqual([1]);
   expect(sentences).toHaveLength(2);
-  expect(store.read(keyspace, 1, place.key)?.ms, 'it has what it had').toBe(1);
+  expect(store.read(keyspace, 1, place.key)?.ms, 'the rewritten file has its old record').toBe(1);
 });

@@ -1,10 +1,10 @@
-// What a peer confirmed is remembered for as long as a ring has both share the partition.
+// What a peer has confirmed is remembered as long as a ring assigns the partition to both devices.
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster } from '../../../../test/support/store-cluster.ts';
 import { Replicator } from './replicate.ts';
 
-test('a peer that left a partition is forgotten, and asked anew when it is back', async () => {
+test('a peer that left a partition is forgotten, and asked again when it is back', async () => {
   const first = servedRing({ devices: 4, power: 1 });
   const there = moveVersions(first, [{ partition: 0, replica: 1, from: 1, to: 3 }]);
   const back = moveVersions(there[2], [{ partition: 0, replica: 1, from: 3, to: 1 }]);
@@ -26,6 +26,6 @@ test('a peer that left a partition is forgotten, and asked anew when it is back'
   };
   expect(await askedUnder(1)).toEqual(new Set([1, 2]));
   expect(await askedUnder(1), 'nothing has changed').toEqual(new Set());
-  expect(await askedUnder(4), 'nor between these two').toEqual(new Set([3]));
+  expect(await askedUnder(4), 'nothing has changed between d0 and d2').toEqual(new Set([3]));
   expect(await askedUnder(7)).toEqual(new Set([1]));
 });

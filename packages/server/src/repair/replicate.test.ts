@@ -1,4 +1,4 @@
-// Replication between real files: digests become equal, nothing counts as confirmed too early.
+// Replication between real files: digests become equal, and nothing counts as confirmed too early.
 import { seededRandom } from '@ringwright/base/random';
 import { PartitionFile } from '@ringwright/partition/file/partition-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -10,7 +10,7 @@ import { Replicator } from './replicate.ts';
 
 const ring = servedRing({ devices: 3, power: 1 });
 const placeOf = partitionerOf(ring.partitioner);
-/** Of partition 0. */
+/** Keys of partition 0. */
 const names = Array.from({ length: 1_000 }, (_, index) => `key ${index}`).filter(
   (name) => placeOf(Buffer.from(name)) === 0,
 );
@@ -40,7 +40,7 @@ async function opened(): Promise<StoreCluster> {
 const digestsOf = (cluster: StoreCluster, partition: number): Set<string | undefined> =>
   new Set(cluster.devices.map((device) => device.info(partition)?.digest));
 
-/** No watermark is above what the peer really holds: each row up to it is there, or a newer one. */
+/** Checks that each peer holds all rows up to its watermarks, or newer ones. */
 function expectTrueWatermarks({ devices }: StoreCluster): void {
   for (const device of devices) {
     for (const peer of devices) {
@@ -62,7 +62,7 @@ function expectTrueWatermarks({ devices }: StoreCluster): void {
 }
 
 describe('rounds', () => {
-  test.each([1, 2, 3])('random histories, seed %i: converge, then ask nothing', async (seed) => {
+  test.each([1, 2, 3])('converge on random histories, then ask nothing: seed %i', async (seed) => {
     const random = seededRandom(seed);
     await using cluster = await opened();
     const replicators = cluster.devices.map((device) => replicatorOf(device, cluster));
@@ -101,12 +101,12 @@ describe('rounds', () => {
   });
 
   test.each([
-    ['told by its last rows', true],
-    ['offered where one is missing', false],
-  ])('what a new file has of old records is %s', async (_, isWhole) => {
+    ['by its last rows if it has all of them', true],
+    ['by an offer if one of them is missing', false],
+  ])('compare the old records of a new file %s', async (_, isWhole) => {
     await using cluster = await opened();
     const [a, b] = cluster.devices;
-    // Over more seconds than have sums: nothing but the rows can tell.
+    // Over more seconds than the sums cover, so only the rows can show it.
     const writes = names.slice(0, 300).map((name, index) => {
       const key = Buffer.from(name);
       return {
@@ -133,7 +133,7 @@ describe('rounds', () => {
     expectTrueWatermarks(cluster);
   });
 
-  test('of what all were given no key is told, only of what one missed', async () => {
+  test('offer no key that all holders were given, only keys that one missed', async () => {
     await using cluster = await opened();
     const offers: number[] = [];
     for (const device of cluster.devices) {
@@ -144,7 +144,7 @@ describe('rounds', () => {
       for (const { round } of replicators) await round();
       return offers.splice(0);
     };
-    /** Twenty keys from a number on, written at a second, come to these devices. */
+    /** Gives these devices 20 writes of one second, with the keys from index `from` on. */
     const give = async (second: number, from: number, to: readonly number[]): Promise<void> => {
       const writes = Array.from({ length: 20 }, (_, index) => ({
         keyspace: 'cities',
@@ -158,19 +158,19 @@ describe('rounds', () => {
     };
     await give(0, 0, [0, 1, 2]);
     await rounds();
-    // Too young to be told, and at one only: digests never agree.
+    // Too young to be offered, and at one device only, so that the digests never agree.
     await give((cluster.nowMs() - firstMs) / 1_000, 200, [0]);
     await give(1, 0, [0, 1, 2]);
     await give(2, 10, [0, 1, 2]);
     expect(await rounds()).toEqual([]);
     expectTrueWatermarks(cluster);
     await give(3, 100, [0, 2]);
-    expect(await rounds(), 'the first that has it tells who missed it').toEqual([1]);
+    expect(await rounds(), 'a device that has it offers it to the one that missed it').toEqual([1]);
     expect(cluster.devices[1]!.value(0, names[100] ?? '')).toBe('3');
     expectTrueWatermarks(cluster);
   });
 
-  test('large values go in several pushes, in order', async () => {
+  test('send large values in several pushes', async () => {
     await using cluster = await opened();
     const [device] = cluster.devices;
     const large = Object.fromEntries(names.slice(0, 4).map((name) => [name, 'x'.repeat(700_000)]));
@@ -186,7 +186,7 @@ describe('rounds', () => {
     expect(pushes).toBe(2);
   });
 
-  test('young records wait for their own writes, old ones before them go', async () => {
+  test('leave young records to their own writes, and send the old ones before them', async () => {
     await using cluster = await opened();
     const [device, peer] = cluster.devices;
     await device!.put(0, { old: '1' });
@@ -203,7 +203,7 @@ describe('rounds', () => {
   test.each([
     ['by more than a peer takes', 3_600_000, null],
     ['by seconds', 10_000, '1'],
-  ])('a record ahead %s keeps back nothing', async (_, aheadMs, there) => {
+  ])('send the other records if one is ahead %s', async (_, aheadMs, there) => {
     await using cluster = await opened();
     const [device, peer] = cluster.devices;
     const [ahead = '', old = ''] = names;
@@ -217,7 +217,7 @@ describe('rounds', () => {
     expectTrueWatermarks(cluster);
   });
 
-  test('a peer with a new file starts from the beginning', async () => {
+  test('start from the beginning for a peer with a new file', async () => {
     await using cluster = await opened();
     const [device, peer] = cluster.devices;
     await device!.put(0, { a: '1', b: '1' });
@@ -230,7 +230,7 @@ describe('rounds', () => {
     expect(peer!.value(0, 'a')).toBe('1');
   });
 
-  test('one that takes whole files is sent no records meanwhile', async () => {
+  test('send no records to a device whose file is being filled', async () => {
     const place = servedRing({ devices: 4, power: 1 });
     const moving = moveVersions(place, [{ partition: 0, replica: 0, from: 0, to: 3 }]);
     await using cluster = await StoreCluster.open([place, ...moving]);
@@ -241,14 +241,14 @@ describe('rounds', () => {
     const { round } = replicatorOf(cluster.devices[0]!, cluster);
     await round();
     expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', null, null]);
-    // The joiner has loaded, the other has refilled: what they missed since comes to both.
+    // The joiner has loaded and the other one has refilled. Both get what they missed since.
     cluster.activate(4);
     for (const id of [2, 3]) await cluster.devices[id]!.store.setState('cities', 0, 'ready');
     await replicatorOf(cluster.devices[1]!, cluster).round();
     expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', '1', '1']);
   });
 
-  test('a partition that is refused does not keep the next one back', async () => {
+  test('continue with the next partition after one is refused', async () => {
     await using cluster = await opened();
     const [device, peer] = cluster.devices;
     await device!.put(0, { a: '1' });
@@ -264,7 +264,7 @@ describe('rounds', () => {
     expect(peer!.value(1, 'b')).toBe('1');
   });
 
-  test('tombstones that a crash left behind a floor go, and digests are equal again', async () => {
+  test('purge tombstones that a crash left below a floor, so that digests agree', async () => {
     await using cluster = await opened();
     for (const { store } of cluster.devices) {
       await store.write([
@@ -292,7 +292,7 @@ describe('rounds', () => {
     expect(digestsOf(cluster, 0).size).toBe(1);
   });
 
-  test('a peer that is away is reported, the other one is served', async () => {
+  test('report a peer that is away, and serve the other one', async () => {
     await using cluster = await opened();
     const [device, peer, other] = cluster.devices;
     await device!.put(0, { a: '1' });
@@ -304,10 +304,10 @@ describe('rounds', () => {
   });
 });
 
-describe('a peer tells of a floor that was never promised here', () => {
+describe('a floor that was never promised here', () => {
   test.each([
-    ['alone: it lies, and nothing is refilled', [0], []],
-    ['as all the others do: the file here missed it', [0, 2], [0]],
+    ['causes no refill if one peer alone reports it', [0], []],
+    ['causes a refill if all other holders report it', [0, 2], [0]],
   ] as const)('%s', async (_, raised, refilled) => {
     await using cluster = await opened();
     for (const device of cluster.devices) await device.put(0, { [names[0] ?? '']: 'v' });

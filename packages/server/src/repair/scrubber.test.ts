@@ -1,3 +1,4 @@
+// The scrubber on a fake clock: its order, its rate, and what it reports.
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   filesLookMs,
@@ -9,7 +10,7 @@ import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { expect, test } from 'vitest';
 import { Scrubber } from './scrubber.ts';
 
-test('reads each file once a cycle, within the rate, and tells of damage', async () => {
+test('the scrubber reads each file once a cycle, within the rate, and reports damage', async () => {
   let [nowMs, looks] = [0, 0];
   const read: { partition: number; ms: number }[] = [];
   const damaged: number[] = [];
@@ -30,7 +31,7 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
         return Promise.resolve({ partitions: 3, lost: [], log, errors: [] });
       },
       scrub: (_, partition) => {
-        // Given up since the cycle began, which is no failure.
+        // Dropped since the cycle began, which is no failure.
         if (partition === 3) return Promise.reject(new CodedError('PARTITION_ABSENT', 'none'));
         read.push({ partition, ms: nowMs });
         if (partition === 2) return Promise.reject(reasons.shift() ?? new Error());
@@ -56,7 +57,7 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
   expect(looks).toBe(nowMs / filesLookMs - 1);
 });
 
-test('a file of which a read met damage is read at once, whatever the cycle', async () => {
+test('a file in which a read found damage is scrubbed at once, outside the cycle', async () => {
   const suspects = new Set([{ keyspace: 'test', partition: 7 }]);
   const damaged: number[] = [];
   const scrubber = new Scrubber({

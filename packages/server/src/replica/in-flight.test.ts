@@ -1,4 +1,4 @@
-// What is under way: a fence waits for all of it, and for nothing that begins later.
+// Operations in flight: a fence waits for all of them, and for none that begins later.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { InFlight } from './in-flight.ts';
@@ -21,7 +21,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 }
 
-test('any order of begins, ends and fences', async () => {
+test('a fence waits for exactly the operations that began before it', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('begin' as const), partition: fc.nat(2) }),
     fc.record({ do: fc.constant('fence' as const), partition: fc.nat(2) }),
@@ -58,7 +58,7 @@ test('any order of begins, ends and fences', async () => {
   );
 });
 
-test('what was tracked comes back as it is, also its failure', async () => {
+test('a tracked promise comes back unchanged, with its value or its failure', async () => {
   const inFlight = new InFlight();
   expect(await inFlight.track('a', 1, Promise.resolve(7))).toBe(7);
   await expect(inFlight.track('a', 1, Promise.reject(new Error('no')))).rejects.toThrow('no');

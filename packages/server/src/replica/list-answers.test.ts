@@ -1,4 +1,4 @@
-// A page as its digest and as its records, against a model: the same end, the same digest.
+// Pages as a digest and as records, against a model: both have the same end and the same digest.
 import { createHash } from 'node:crypto';
 import { type KeyBounds, placeBehind } from '@ringwright/base/key-bounds';
 import { listTurnBytesMax } from '@ringwright/base/limits';
@@ -15,9 +15,9 @@ const nobody = { call: () => Promise.reject(new Error('rings come otherwise')) }
 const about = { keyspace: 'cities', ringVersion: 1, partition: 0 };
 const nowMs = firstMs + 1_000;
 
-/** Also those that end a text, or are none. */
+/** Includes bytes that end a text or do not belong in one. */
 const keyBytes = [0, 1, 0x27, 0x6b, 0x80, 0xc3, 0xff];
-/** Of values; with the long ones a page ends before its limit. */
+/** Lengths of values. With the long ones a page ends before its limit. */
 const lengths = [0, 1, 100, 20_000, listTurnBytesMax / 3, listTurnBytesMax - 10];
 
 function recordOf(random: Random, at: number) {
@@ -42,7 +42,7 @@ function boundsIn(all: readonly Held[], random: Random): KeyBounds {
   };
 }
 
-/** `sorted`: all records by their keys. */
+/** The page of the model. `sorted`: all records by key. */
 function pageOf(sorted: readonly Held[], { from, to, reverse }: KeyBounds, limit: number) {
   const within = sorted.filter(
     ({ key }) => Buffer.compare(key, from) >= 0 && (to === null || Buffer.compare(key, to) < 0),
@@ -67,7 +67,7 @@ function pageOf(sorted: readonly Held[], { from, to, reverse }: KeyBounds, limit
   };
 }
 
-test.each([1, 2, 3, 4, 5, 6])('a digest is that of the records (seed %i)', async (seed) => {
+test.each([1, 2, 3, 4, 5, 6])('a page has the digest of its records (seed %i)', async (seed) => {
   const random = seededRandom(seed);
   await using cluster = await StoreCluster.open([servedRing({ devices: 3, power: 0 })]);
   const { replica, store } = cluster.devices[0]!;

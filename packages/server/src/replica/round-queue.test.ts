@@ -1,3 +1,4 @@
+// The queue of rounds, on fake timers.
 import { roundPatienceMs } from '@ringwright/base/limits';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RoundQueue } from './round-queue.ts';
@@ -7,7 +8,7 @@ const ballot = { ms: 5, tie: 0 };
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test('one at a time for each key, in the order they came', async () => {
+test('the rounds of one key have their turns one at a time, in order of arrival', async () => {
   const queue = new RoundQueue();
   const order: string[] = [];
   const enter = (key: string, name: string) =>
@@ -27,7 +28,7 @@ test('one at a time for each key, in the order they came', async () => {
   expect(order).toEqual(['first', 'of another key', 'second', 'third']);
 });
 
-test('a round that does not end is not waited for', async () => {
+test('a round that does not end loses its turn after a time', async () => {
   const queue = new RoundQueue();
   await queue.enter('a', ballot);
   const second = queue.enter('a', ballot);

@@ -1,4 +1,4 @@
-// Answers about many partitions leave the event loop to others, whatever one partition takes.
+// Answers about many partitions yield to the event loop, however long one partition takes.
 import { setImmediate } from 'node:timers/promises';
 import { workTurnMsMax } from '@ringwright/base/limits-listeners';
 import type { Store } from '@ringwright/partition/store';
@@ -12,7 +12,7 @@ let nowMs = 0;
 beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => nowMs));
 afterEach(() => void vi.restoreAllMocks());
 
-/** Turns that others have while it runs. */
+/** Counts the turns of the event loop while the work runs. */
 async function turnsOf(work: Promise<unknown>): Promise<number> {
   let isOver = false;
   void work.finally(() => (isOver = true));
@@ -22,7 +22,7 @@ async function turnsOf(work: Promise<unknown>): Promise<number> {
 }
 
 test.each([0, workTurnMsMax / 4, workTurnMsMax])(
-  'digests of 40 partitions, %d ms each',
+  'digests of 40 partitions yield to the event loop, at %d ms each',
   async (stepMs) => {
     const info = () => {
       nowMs += stepMs;

@@ -1,4 +1,4 @@
-// One message with many writes at a device: one that fails fails alone, and the others are stored.
+// One message with many writes at a device: a write that fails fails alone.
 import { packWrites } from '@ringwright/wire/packed-writes';
 import { writeKinds } from '@ringwright/wire/records';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { answerWrites } from './write-answers.ts';
 const nobody = { call: () => Promise.reject(new Error('rings come otherwise')) };
 const about = { keyspace: 'cities', ringVersion: 1 };
 
-test('each write is stored, refused or kept out by itself', async () => {
+test('each write of a message is stored or refused by itself', async () => {
   const ring = servedRing({ devices: 3, power: 2 });
   await using cluster = await StoreCluster.open([ring]);
   const [device] = cluster.devices;
@@ -27,10 +27,10 @@ test('each write is stored, refused or kept out by itself', async () => {
   ]);
   const writes = [
     write(0, first!),
-    write(0, second!), // older than what is there
+    write(0, second!), // older than the stored record
     write(1, of(1)[0]!), // older than a promise
     write(2, of(2)[0]!), // no file
-    write(0, of(1)[1]!), // of another partition
+    write(0, of(1)[1]!), // its key is of another partition
     write(1, of(1)[1]!),
   ];
   const request = { ...about, writes: packWrites(writes) };
@@ -48,7 +48,7 @@ test('each write is stored, refused or kept out by itself', async () => {
   expect(device!.value(0, of(1)[1]!.toString())).toBeNull();
 });
 
-test('bytes that are no writes are refused as a whole', () => {
+test('bytes that are not packed writes are refused as a whole', () => {
   const request = { ...about, writes: Uint8Array.of(1, 2, 3) };
   expect(() => answerWrites({} as never, request, nobody)).toThrow('cannot be read');
 });
