@@ -1,4 +1,4 @@
-// Which device of a ring a server is, and the tie-break of its stamps.
+// Which device of a ring the server is, and the tie of its stamps.
 import type { Device } from '@ringwright/ring/device';
 import { describe, expect, test } from 'vitest';
 import { activeOn, idOf, servedRing } from '../../../../test/support/served-ring.ts';
@@ -20,17 +20,17 @@ function selfOf(ip: string, port: number, name: string | null): number | null {
   return activeRing({ ring, id: idOf(base), bytes: Buffer.alloc(0) }, identity, 5).self;
 }
 
-describe('self', () => {
+describe('the device of a server', () => {
   test.each([
-    ['the address alone, where it is one device', '127.0.0.1', 6200, null, 0],
-    ['address and name', '127.0.0.1', 6201, 'sd2', 2],
-    ['the first of an address when no name is given', '127.0.0.1', 6201, null, 1],
-    ['a name that is elsewhere', '127.0.0.1', 6200, 'sd2', null],
-    ['a hole', '127.0.0.1', 6203, null, null],
-    ['IPv6, without its brackets', '::1', 6204, 'sd4', 4],
-    ['a port that no device has', '127.0.0.1', 1, null, null],
-    ['every interface: a ring names one', '0.0.0.0', 6200, 'sd0', null],
-    ['every interface in IPv6', '::', 6200, null, null],
+    ['is found by an address that only one device has', '127.0.0.1', 6200, null, 0],
+    ['is found by address and name', '127.0.0.1', 6201, 'sd2', 2],
+    ['is the first one of the address if no name is given', '127.0.0.1', 6201, null, 1],
+    ['is not found by a name at another address', '127.0.0.1', 6200, 'sd2', null],
+    ['is not found at the address of a hole', '127.0.0.1', 6203, null, null],
+    ['is found by an IPv6 address without brackets', '::1', 6204, 'sd4', 4],
+    ['is not found by a port that no device has', '127.0.0.1', 1, null, null],
+    ['is not found by every interface, since a ring names one', '0.0.0.0', 6200, 'sd0', null],
+    ['is not found by every interface in IPv6', '::', 6200, null, null],
   ])('%s', (...[, ip, port, name, self]) => {
     expect(selfOf(ip, port, name)).toBe(self);
   });
@@ -47,7 +47,7 @@ test('stamps made outside the ring never tie with those of its devices', () => {
   }
 });
 
-test('stamps of two devices never tie, and seldom those of a device that was wiped', () => {
+test('stamps of two devices never tie, and those of a wiped device rarely do', () => {
   const given = { ring: base, id: idOf(base), bytes: Buffer.alloc(0) };
   const tieOf = (id: number, born: string): number => {
     const { ip, port, device } = base.devices[id]!;
@@ -60,6 +60,6 @@ test('stamps of two devices never tie, and seldom those of a device that was wip
   expect(Math.max(...ofTwo!)).toBeLessThan(2 ** 23);
 });
 
-test('the head names what is active', () => {
+test('the head names the active ring', () => {
   expect(ringHead(activeOn(base, 0))).toEqual({ keyspace: 'cities', version: 1, id: idOf(base) });
 });

@@ -1,4 +1,4 @@
-// Small rings in this turn, large ones in a thread: the same answer either way.
+// Small rings are opened in this turn and large ones in a thread, with the same result.
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
@@ -8,20 +8,20 @@ import { turnsOf } from '../../../../test/support/turns-of.ts';
 import { openRing } from './open-ring.ts';
 import { openRingInWorker } from './ring-in-worker.ts';
 
-/** Just above what is opened in one turn. */
+/** Just above the size that is opened in one turn. */
 const ring = servedRing({ power: 20, devices: 100 });
 const { bytes, id } = encodeRing(ring);
 
-test('a large ring: other work goes on meanwhile, and the ring is whole', async () => {
+test('a large ring is opened as a whole while other work continues', async () => {
   expect(bytes.length).toBeGreaterThan(ringTurnBytesMax);
   const turns = await turnsOf(async () => {
     expect(await openRingInWorker(bytes, null)).toEqual(openRing(bytes, null));
   });
   expect(turns).toBeGreaterThan(10);
-  expect(bytes.equals(encodeRing(ring).bytes), 'the bytes stay here').toBe(true);
+  expect(bytes.equals(encodeRing(ring).bytes), 'the bytes are still here').toBe(true);
 });
 
-test('a successor is compared with the ring it follows, and with no other', async () => {
+test('a successor is compared with the ring that it follows, and with no other', async () => {
   const moves = [{ partition: 7, replica: 0, from: 7, to: 50 }];
   const next = encodeRing(proposeMoves(ring, id, { moves })).bytes;
   const opened = await openRingInWorker(next, { ring, id, bytes });
@@ -30,7 +30,7 @@ test('a successor is compared with the ring it follows, and with no other', asyn
   expect(openRing(bytes, { ring, id }).change).toBeNull();
 });
 
-test('what is wrong with it crosses the thread', async () => {
+test('errors and findings of a ring are returned from the thread', async () => {
   const flipped = Buffer.from(bytes);
   flipped[flipped.length - 9]! ^= 1;
   await expect(openRingInWorker(flipped, null)).rejects.toMatchObject({

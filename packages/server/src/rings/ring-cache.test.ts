@@ -1,4 +1,4 @@
-// Rings on disk: what a start finds after crashes, damage and files put there by hand.
+// Rings on disk: what a start finds after crashes, after damage, and with files added by hand.
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringVersionsKept } from '@ringwright/base/limits';
@@ -21,7 +21,7 @@ function keep(cache: RingCache, ring: Ring): Promise<void> {
   return cacheRing(cache, { keyspace, version, id: idOf(ring) }, encodeRing(ring).bytes);
 }
 
-/** A cache with versions 1 to `count`, and what a start finds after `damage`. */
+/** Caches versions 1 to `count`. Returns what a start finds after `damage`. */
 async function afterStart(count: number, damage: (folder: string) => Promise<void>) {
   await using scratch = await scratchFolder();
   const cache = { directory: join(scratch.path, 'rings') };
@@ -48,19 +48,19 @@ async function flip(file: string): Promise<void> {
 }
 
 describe('a start finds', () => {
-  test('nothing on an empty cache', async () => {
+  test('nothing in an empty cache', async () => {
     await using scratch = await scratchFolder();
     const cache = { directory: join(scratch.path, 'deep', 'rings') };
     expect(await loadRingCache(cache, expect.unreachable)).toEqual([]);
   });
 
-  test('the newest, and keeps only the last few', async () => {
+  test('the newest ring, and keeps only the last few', async () => {
     const found = await afterStart(8, async () => undefined);
     expect(found).toMatchObject({ active: 8, highest: 8, damaged: [] });
     expect(found.files.filter((file) => file.endsWith('.ring'))).toHaveLength(ringVersionsKept);
   });
 
-  test('the old ring after a crash between the file and highest.json', async () => {
+  test('the old ring after a crash between the ring file and highest.json', async () => {
     const found = await afterStart(3, async (folder) => {
       await writeFile(join(folder, ringFileName(4)), encodeRing(versions[3]!).bytes);
     });
@@ -97,14 +97,14 @@ describe('a start finds', () => {
     expect(found).toMatchObject({ active: 3, highest: 3, damaged: ['highest.json'] });
   });
 
-  test('no file under the number of another version', async () => {
+  test('no ring in a file with the number of another version', async () => {
     const found = await afterStart(3, (folder) =>
       rename(join(folder, ringFileName(1)), join(folder, ringFileName(3))),
     );
     expect(found).toMatchObject({ active: 2, highest: 3, damaged: [ringFileName(3)] });
   });
 
-  test('no other ring of the highest version, even a whole one', async () => {
+  test('no other ring of the highest version, even if its file is whole', async () => {
     const twin = { ...versions[2]!, devices: servedRing({ devices: 5 }).devices };
     const found = await afterStart(3, (folder) =>
       writeFile(join(folder, ringFileName(3)), encodeRing(twin).bytes),
@@ -120,7 +120,7 @@ describe('a start finds', () => {
     expect(found).toMatchObject({ active: null, highest: 1, damaged: [ringFileName(1)] });
   });
 
-  test('what a torn write left behind is passed over', async () => {
+  test('the newest ring beside files that a torn write left behind', async () => {
     const found = await afterStart(2, async (folder) => {
       await writeFile(join(folder, `${ringFileName(3)}.new`), 'half');
       await writeFile(join(folder, 'highest.json.new'), '{"ver');

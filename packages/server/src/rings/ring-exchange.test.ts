@@ -1,4 +1,4 @@
-// Rings between servers: uploads in order, and catching up from several peers at once.
+// Rings between servers: uploads in order, deltas, and catching up from several peers at once.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
@@ -21,7 +21,7 @@ while (versions.length < 4) {
 }
 const ringOf = (version: number): Ring => versions[version - 1]!;
 
-/** Rings in memory: takes what is newer, as the real ones do. */
+/** Rings in memory, which adopt newer versions as the real class does. */
 function exchangeAt(version: number | null) {
   let active: ActiveRing | undefined = version === null ? undefined : activeOn(ringOf(version), 0);
   const adopted: number[] = [];
@@ -47,7 +47,7 @@ function exchangeAt(version: number | null) {
   return { exchange: new RingExchange(rings), rings, adopted };
 }
 
-/** A peer with this version; it answers when the gate opens. */
+/** A peer with this version, which answers once the gate opens. */
 function peerAt(version: number, gate: Promise<unknown> = Promise.resolve()) {
   const asked: number[] = [];
   const call = async (): Promise<unknown> => {
@@ -64,12 +64,12 @@ const gone: Caller = {
 };
 
 describe('reaching the version of a request', () => {
-  test('what is here already needs nobody', async () => {
+  test('needs no peer if the version is here already', async () => {
     const { exchange } = exchangeAt(3);
     expect((await exchange.reach('cities', 2, gone)).ring.version).toBe(3);
   });
 
-  test('requests at the same time share one fetch', async () => {
+  test('takes one fetch for requests at the same time', async () => {
     const { exchange, adopted } = exchangeAt(1);
     const peer = peerAt(3);
     const reached = await Promise.all(
@@ -79,7 +79,7 @@ describe('reaching the version of a request', () => {
     expect([adopted, peer.asked]).toEqual([[3], [3]]);
   });
 
-  test('a fetch under way from a peer that is behind does not fail the others', async () => {
+  test('succeeds for others while a fetch from a peer that is behind is in flight', async () => {
     const { exchange } = exchangeAt(1);
     const gate = Promise.withResolvers<void>();
     const [slow, newer, newest] = [peerAt(2, gate.promise), peerAt(3), peerAt(4)];
@@ -93,7 +93,7 @@ describe('reaching the version of a request', () => {
     expect(reached.map(({ ring }) => ring.version).every((v, index) => v >= index + 2)).toBe(true);
   });
 
-  test('nor does one that breaks off', async () => {
+  test('succeeds for others if one fetch breaks off', async () => {
     const { exchange } = exchangeAt(1);
     const broken = exchange.reach('cities', 2, gone);
     const good = exchange.reach('cities', 3, peerAt(3).caller);
@@ -101,7 +101,7 @@ describe('reaching the version of a request', () => {
     expect((await good).ring.version).toBe(3);
   });
 
-  test('a ring that was pushed meanwhile is as good as the one that was fetched', async () => {
+  test('succeeds with a newer ring that was pushed meanwhile', async () => {
     const { exchange, rings } = exchangeAt(1);
     const gate = Promise.withResolvers<void>();
     const work = exchange.reach('cities', 2, peerAt(2, gate.promise).caller);
@@ -110,7 +110,7 @@ describe('reaching the version of a request', () => {
     expect((await work).ring.version).toBe(4);
   });
 
-  test('a caller that speaks of a ring it does not have is told so', async () => {
+  test('fails if the caller itself does not have the version', async () => {
     const { exchange } = exchangeAt(1);
     await expect(exchange.reach('cities', 9, peerAt(2).caller)).rejects.toThrow(
       expect.objectContaining({ code: 'RING_VERSION_UNKNOWN' }),
@@ -118,20 +118,20 @@ describe('reaching the version of a request', () => {
   });
 });
 
-describe('whom a ring is fetched from', () => {
+describe('the source of a fetched ring', () => {
   const exchangeWith = (callBack: CallBack) => {
     const { rings, adopted } = exchangeAt(1);
     return { exchange: new RingExchange(rings, { callBack }), adopted };
   };
 
-  test('not from who calls, but from the server it names, called back', async () => {
+  test('is the server that the caller names, called back, and not the caller', async () => {
     const [caller, called] = [peerAt(3), peerAt(2)];
     const { exchange, adopted } = exchangeWith(() => Promise.resolve(called.caller));
     expect((await exchange.reach('cities', 2, caller.caller)).ring.version).toBe(2);
     expect([adopted, caller.asked, called.asked]).toEqual([[2], [], [2]]);
   });
 
-  test('from a caller that no ring names nothing is fetched', async () => {
+  test('is never a caller that no ring names', async () => {
     const caller = peerAt(3);
     const { exchange, adopted } = exchangeWith(() => Promise.resolve(null));
     const hint = 'ring-builder push cities';
@@ -147,7 +147,7 @@ describe('whom a ring is fetched from', () => {
     ['a byte at a time', bytes.subarray(0, 1), bytes.length],
     ['nothing at a time', bytes.subarray(0, 0), bytes.length],
     ['more than it says', bytes, bytes.length - 1],
-  ])('%s ends the fetch with its first chunk', async (_name, data, bytesSaid) => {
+  ])('is given up at the first chunk if it sends %s', async (_name, data, bytesSaid) => {
     const asked: unknown[] = [];
     const call = (_kind: unknown, request: unknown): Promise<unknown> => {
       asked.push(request);
@@ -165,7 +165,7 @@ describe('whom a ring is fetched from', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('no more than the start is fetched of a ring that will be refused', async () => {
+  test('sends only the start of a ring that will be refused', async () => {
     const { rings } = exchangeAt(null);
     rings.checkStart = () =>
       Promise.reject(new CodedError('SIGNATURES_MISSING', 'nobody here trusts that'));
@@ -191,7 +191,7 @@ describe('catching up with all rings of a peer', () => {
   test.each([
     ['RING_FILE_INVALID', ['first', 'second', 'third'], 3],
     ['PEER_TIMEOUT', ['first'], 1],
-  ] as const)('where each fails with %s', async (code, expected, refused) => {
+  ] as const)('continues or stops by the error of a ring: %s', async (code, expected, refused) => {
     const { exchange } = exchangeAt(1);
     const asked: string[] = [];
     const call = (_kind: unknown, { keyspace }: { keyspace: string }): Promise<unknown> => {
@@ -203,8 +203,8 @@ describe('catching up with all rings of a peer', () => {
   });
 });
 
-describe('fetching as a delta', () => {
-  /** A peer that answers a base with this delta, and without one with the whole file. */
+describe('a fetch as a delta', () => {
+  /** A peer that answers a request with a base by this delta, and others by the whole file. */
   function deltaPeer(delta: Uint8Array) {
     const { bytes, id } = encodeRing(ringOf(2));
     const asked: string[] = [];
@@ -218,7 +218,7 @@ describe('fetching as a delta', () => {
   }
   const good = makeRingDelta(encodeRing(ringOf(1)).bytes, encodeRing(ringOf(2)).bytes)!;
 
-  test('what is here is named, and the delta makes the ring', async () => {
+  test('names the ring that is here, and makes the new ring from the delta', async () => {
     const { exchange, adopted } = exchangeAt(1);
     const { asked, caller } = deltaPeer(good);
     await exchange.catchUp('cities', caller);
@@ -231,7 +231,7 @@ describe('fetching as a delta', () => {
       'a flipped bit',
       Buffer.from(good.map((byte, at) => (at === good.length - 3 ? byte ^ 1 : byte))),
     ],
-  ])('a delta of %s is no harm: the whole file follows', async (...[, delta]) => {
+  ])('fetches the whole file if the delta has %s', async (...[, delta]) => {
     const { exchange, adopted } = exchangeAt(1);
     const { asked, caller } = deltaPeer(delta);
     await exchange.catchUp('cities', caller);
@@ -243,7 +243,7 @@ describe('an upload', () => {
   const { bytes, id } = encodeRing(ringOf(2));
   const offered = { keyspace: 'cities', version: 2, id, bytes: bytes.length, signers: 0 };
 
-  test('in chunks, in order, one per connection', async () => {
+  test('arrives in chunks, in order, and once per connection', async () => {
     const { exchange, adopted } = exchangeAt(1);
     exchange.offer(offered, gone);
     const half = bytes.length >> 1;
@@ -255,10 +255,12 @@ describe('an upload', () => {
     await expect(exchange.chunk(rest, other)).rejects.toThrow(/expected an offer/);
     expect((await exchange.chunk(rest, gone)).active?.version).toBe(2);
     expect(adopted).toEqual([2]);
-    await expect(exchange.chunk(rest, gone), 'it is over').rejects.toThrow(/expected an offer/);
+    await expect(exchange.chunk(rest, gone), 'the upload has ended').rejects.toThrow(
+      /expected an offer/,
+    );
   });
 
-  test('a gap, a repeat, an empty or too long chunk: refused, and it goes on', async () => {
+  test('refuses a gap, a repeat, an empty or too long chunk, and continues', async () => {
     const { exchange } = exchangeAt(1);
     exchange.offer(offered, gone);
     const first = { id, offset: 0, data: bytes.subarray(0, 10) };
@@ -282,7 +284,7 @@ describe('sending a ring', () => {
   const deltaTo = (version: number) =>
     makeRingDelta(encodeRing(ringOf(version)).bytes, file.bytes)!;
 
-  /** A server in this process; it counts the bytes of the chunks. */
+  /** A server in this process, which records the methods that are called. */
   function serverAt(version: number | null, beforeDelta?: (rings: Rings) => Promise<unknown>) {
     const { exchange, rings, adopted } = exchangeAt(version);
     const methods: string[] = [];
@@ -303,7 +305,7 @@ describe('sending a ring', () => {
   }
   const never: SentRing['deltaFrom'] = () => expect.unreachable();
 
-  test('as a delta from what is active, in fewer bytes', async () => {
+  test('takes a delta from the active ring, in fewer bytes', async () => {
     for (const version of [1, 2]) {
       const { caller, adopted } = serverAt(version);
       const sending = await send(caller, (base) => Promise.resolve(deltaTo(base.version)));
@@ -313,17 +315,17 @@ describe('sending a ring', () => {
     }
   });
 
-  test('whole where nothing is active or the sender does not know it', async () => {
+  test('takes the whole file if no ring is active or the sender does not know it', async () => {
     const whole = { how: 'whole', bytesSent: file.bytes.length };
     expect(await send(serverAt(null).caller, never)).toEqual(whole);
     expect(await send(serverAt(1).caller, () => Promise.resolve(null))).toEqual(whole);
   });
 
-  test('not at all where it is active', async () => {
+  test('takes no bytes if the ring is already active', async () => {
     expect(await send(serverAt(3).caller, never)).toEqual({ how: 'had', bytesSent: 0 });
   });
 
-  test('a damaged delta, or one for another ring: whole after it', async () => {
+  test('takes the whole file after a damaged delta or one for another ring', async () => {
     const damaged = Buffer.from(deltaTo(1));
     damaged[damaged.length - 5]! ^= 0xff;
     for (const delta of [damaged, deltaTo(2)]) {
@@ -337,7 +339,7 @@ describe('sending a ring', () => {
     }
   });
 
-  test('the base goes between offer and delta: whole, or nothing when it is there', async () => {
+  test('takes the whole file, or nothing, if the base is replaced before the delta', async () => {
     const delta: SentRing['deltaFrom'] = (base) => Promise.resolve(deltaTo(base.version));
     const moved = serverAt(1, (rings) => rings.adopt(encodeRing(ringOf(2)).bytes));
     expect(await send(moved.caller, delta)).toMatchObject({ how: 'whole' });

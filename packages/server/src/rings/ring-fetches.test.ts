@@ -1,11 +1,11 @@
-// One budget for all rings that are fetched: how many at a time, and in how much memory.
+// One budget for all fetches of rings: how many run at once, and how much memory they use.
 import { ringFetchesBytesMax, ringFetchesMax } from '@ringwright/base/limits-rings';
 import { expect, test } from 'vitest';
 import { RingFetches } from './ring-exchange.ts';
 
 const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('so many at a time; the others wait for a place, and each place is used again', async () => {
+test('fetches above the limit wait for a place, and each place is used again', async () => {
   const fetches = new RingFetches();
   let running = 0;
   let most = 0;
@@ -30,7 +30,7 @@ test('so many at a time; the others wait for a place, and each place is used aga
   expect(most).toBe(ringFetchesMax);
 });
 
-test('bytes of all together; what a fetch took is there again when it ended', async () => {
+test('all fetches share a limit of bytes, and a fetch returns its bytes at its end', async () => {
   const fetches = new RingFetches();
   const gate = Promise.withResolvers<void>();
   const half = ringFetchesBytesMax / 2;

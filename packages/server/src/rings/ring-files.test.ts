@@ -1,4 +1,4 @@
-// What is named as a ring file and is none keeps nobody waiting.
+// Ring files named by the operator that are pipes, devices or directories block nothing.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { followRingFiles } from './ring-files.ts';
 
-test('pipes, devices and directories are refused, files beside them adopted', async () => {
+test('pipes, devices and directories are refused, and files beside them are adopted', async () => {
   await using folder = await scratchFolder();
   const [fifo, ring] = [join(folder.path, 'fifo'), join(folder.path, 'good.ring')];
   const rings = join(folder.path, 'rings');
@@ -32,7 +32,7 @@ test('pipes, devices and directories are refused, files beside them adopted', as
   expect(refused).toEqual([join(rings, 'piped', 'builder.json'), fifo, '/dev/zero', folder.path]);
 });
 
-test('a folder of rings that is none is told of; one that is not there yet is not', async () => {
+test('a folder of rings that is a file is reported, and a missing one is not', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'file');
   await writeFile(file, '');

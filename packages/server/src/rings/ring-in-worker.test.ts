@@ -1,4 +1,5 @@
-// Deltas of large rings in a thread, and duties in turns: the same answers, and other work goes on.
+// Deltas of large rings in a thread, and duties in turns: the same results, while other work
+// continues.
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import { dutiesOf } from '@ringwright/ring/duty-of';
@@ -24,10 +25,10 @@ test('a delta is made and applied in a thread', async () => {
     expect(Buffer.from(await applyRingDeltaInWorker(base, delta!)).equals(file)).toBe(true);
   });
   expect(turns).toBeGreaterThan(20);
-  expect(base.equals(encodeRing(ring).bytes), 'the bytes stay here').toBe(true);
+  expect(base.equals(encodeRing(ring).bytes), 'the bytes are still here').toBe(true);
 });
 
-test('a delta that does not fit is refused as without a thread', async () => {
+test('a delta that does not fit is refused in the thread', async () => {
   const delta = Buffer.from(makeRingDelta(base, file)!);
   delta[delta.length - 9]! ^= 1;
   const refused = { code: 'RING_DELTA_INVALID' };
@@ -37,7 +38,7 @@ test('a delta that does not fit is refused as without a thread', async () => {
   );
 });
 
-test('duties are found in several turns, and asked for again they are there', async () => {
+test('duties are computed in several turns, and kept for the next call', async () => {
   for (const self of [0, 50]) {
     const active = activeOn(next, self);
     expect(await turnsOf(() => prepareDuties(active))).toBeGreaterThan(1);

@@ -1,5 +1,5 @@
-// What a greeted member is sent: what it lacks of the rings that name it, and nothing that it
-// refused a moment ago.
+// The relay sends a greeted member the rings that name it and that it lacks, but nothing that the
+// member refused a moment ago.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringRelayAgainMs } from '@ringwright/base/limits-rings';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -13,7 +13,7 @@ const held = (keyspace: string, version: number) => {
   return { keyspace, version, id: 'a'.repeat(64), signers: 0 };
 };
 
-/** A relay and a member that takes rings, or fails with a code; time moves by hand. */
+/** A relay on a fake clock, and a member that accepts rings or fails with a code. */
 function relaying(failure: () => CodedError | null = () => null) {
   const now = { ms: 0 };
   const cooledDown = Promise.withResolvers<void>();
@@ -42,20 +42,20 @@ function relaying(failure: () => CodedError | null = () => null) {
   return { relay, peer: { call } as unknown as Caller, now, cooledDown, calls, told };
 }
 
-test('a member without the ring, or with an older one, is sent it, trust before it', async () => {
+test('a member without the ring or with an older one gets trust and then the ring', async () => {
   for (const heads of [[], [held('towns', 9)], [held('cities', 0)]]) {
     const { relay, peer, cooledDown, calls, told } = relaying();
     const sending = relay.send(member, peer, heads);
     await relay.send(member, peer, heads);
-    expect(calls, 'it cools down first').toEqual([]);
+    expect(calls, 'nothing is sent before the cooldown').toEqual([]);
     cooledDown.resolve();
     await sending;
-    expect(calls, 'once').toEqual(['trust', 'ring-offer', 'ring-chunk']);
+    expect(calls, 'each one is sent once').toEqual(['trust', 'ring-offer', 'ring-chunk']);
     expect(told).toEqual([`sent ${member}`]);
   }
 });
 
-test('nobody is sent a ring it has, or one that does not name it', async () => {
+test('a ring is not sent to a member that has it or that it does not name', async () => {
   const { relay, peer, cooledDown, calls } = relaying();
   cooledDown.resolve();
   await relay.send(member, peer, [held('cities', active.ring.version)]);
@@ -64,7 +64,7 @@ test('nobody is sent a ring it has, or one that does not name it', async () => {
   expect(calls).toEqual([]);
 });
 
-test('a refusal cools down for long, a broken connection does not', async () => {
+test('a refusal causes a long pause, and a broken connection does not', async () => {
   let code: 'SIGNATURES_MISSING' | 'PEER_UNREACHABLE' | 'ACCESS_PENDING' = 'PEER_UNREACHABLE';
   const { relay, peer, now, cooledDown, told } = relaying(() => new CodedError(code, 'no'));
   cooledDown.resolve();
@@ -73,7 +73,7 @@ test('a refusal cools down for long, a broken connection does not', async () => 
     return told.length;
   };
   expect([await tries(), await tries()]).toEqual([1, 2]);
-  code = 'ACCESS_PENDING'; // it was wiped, and judges nothing before it has that document
+  code = 'ACCESS_PENDING'; // a wiped member judges no ring before it has that document
   expect([await tries(), await tries()]).toEqual([3, 4]);
   code = 'SIGNATURES_MISSING';
   expect([await tries(), await tries(), await tries()]).toEqual([5, 5, 5]);

@@ -1,9 +1,9 @@
-// Counts of requests under way, against a list of them.
+// The counts of requests in flight, against a list of the requests.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RingRequests } from './ring-requests.ts';
 
-test('any order of begins and ends: the list is what is under way', () => {
+test('after any order of begins and ends the list counts the requests in flight', () => {
   const request = fc.record({
     kind: fc.constantFrom('coordinated' as const, 'answered' as const),
     keyspace: fc.constantFrom('cities', 'notes'),

@@ -12,7 +12,7 @@ const connection = (): Caller => ({ call: () => Promise.reject(new Error('not ca
 const expected = { id: 'a'.repeat(64), keyspace: 'cities', base: null };
 const busy = expect.objectContaining({ code: 'PEER_BUSY' });
 
-test('so many at once, then none until one ends or is idle', () => {
+test('uploads above the limit are refused until one ends or is idle', () => {
   let nowMs = 0;
   const uploads = new RingUploads(() => nowMs);
   const callers = Array.from({ length: ringUploadsMax }, connection);
@@ -33,7 +33,7 @@ test('so many at once, then none until one ends or is idle', () => {
 
 afterEach(() => void vi.useRealTimers());
 
-test('what a broken connection left goes by itself', () => {
+test('the upload of a broken connection is removed after a time', () => {
   vi.useFakeTimers();
   const uploads = new RingUploads(() => Date.now());
   const [broken, slow] = [connection(), connection()];
@@ -47,14 +47,14 @@ test('what a broken connection left goes by itself', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('so many bytes of all together', () => {
+test('all uploads share a limit of bytes', () => {
   const uploads = new RingUploads(() => 0);
   const [one, other] = [connection(), connection()];
-  // The same memory again and again: what is counted is what would be held.
+  // The same buffer again and again: the bytes are counted as if each chunk had its own memory.
   const chunk = Buffer.alloc(ringUploadsBytesMax / 4);
   for (const caller of [one, other]) uploads.begin(caller, { ...expected, bytes: 1e9 });
   for (const caller of [one, other, one, other]) expect(uploads.add(caller, chunk)).toBeNull();
   expect(() => uploads.add(one, Buffer.of(1))).toThrow(busy);
-  expect(uploads.find(one), 'it made room for the other').toBeUndefined();
+  expect(uploads.find(one), 'it has made room for the other upload').toBeUndefined();
   expect(uploads.add(other, chunk)).toBeNull();
 });

@@ -1,4 +1,4 @@
-// Adopting rings: what is refused leaves the active ring as it was, in memory and on disk.
+// Adopting rings: a refused ring leaves the active one as it was, in memory and on disk.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -21,7 +21,7 @@ while (versions.length < 6) {
 const bytesOf = (ring: Ring): Buffer => encodeRing(ring).bytes;
 const version = (number: number): Buffer => bytesOf(versions[number - 1]!);
 
-/** Unsigned rings are let through. */
+/** Accepts unsigned rings. */
 const quiet = {
   trust: { demands: false, authenticate: () => null, trusts: () => [] },
   onRefuse: () => undefined,
@@ -61,12 +61,12 @@ describe('one after the other', () => {
   const twin = { ...versions[1]!, devices: servedRing({ devices: 5 }).devices };
   test.each([
     ['a ring that fails its audit', bytesOf(broken), 'RING_AUDIT_FAILED'],
-    ['an older one', version(1), 'RING_OLDER'],
+    ['an older ring', version(1), 'RING_OLDER'],
     ['a fork', bytesOf(twin), 'RING_FORK'],
     ['the child of a fork', bytesOf({ ...versions[2]!, parent: idOf(twin) }), 'RING_FORK'],
-    ['one of another cluster', bytesOf({ ...versions[2]!, cluster: 'x' }), 'RING_FOREIGN'],
+    ['a ring of another cluster', bytesOf({ ...versions[2]!, cluster: 'x' }), 'RING_FOREIGN'],
     ['a cut file', version(3).subarray(0, -1), 'RING_FILE_INVALID'],
-    ['no ring at all', Buffer.from('hello'), 'RING_FILE_INVALID'],
+    ['a file that is not a ring', Buffer.from('hello'), 'RING_FILE_INVALID'],
   ])('%s is refused and changes nothing', async (_name, bytes, code) => {
     await using folder = await scratchFolder();
     const { rings, activated } = await start(folder.path);
@@ -79,11 +79,11 @@ describe('one after the other', () => {
     expect(seen).toEqual(code === 'RING_FILE_INVALID' ? [] : [`cities ${code}`]);
     const restarted = await start(folder.path);
     expect(restarted.rings.get('cities').ring).toEqual(versions[1]);
-    expect(await adopted(rings, version(3)), 'the good one goes on').toBe('version 3');
+    expect(await adopted(rings, version(3)), 'a good ring is still adopted').toBe('version 3');
     expect(rings.refusals()).toEqual([]);
   });
 
-  test('the same again is no change', async () => {
+  test('the same ring again is no change', async () => {
     await using folder = await scratchFolder();
     const { rings, activated } = await start(folder.path);
     const first = await rings.adopt(version(1));
@@ -92,7 +92,7 @@ describe('one after the other', () => {
     expect(rings.precheck({ keyspace: 'cities', version: 1, id: first.id })).toBe('same');
   });
 
-  test('nothing here yet: an unknown ring is wanted, and asking for it has a code', async () => {
+  test('an unknown ring is wanted, and a request for it fails with RING_UNKNOWN', async () => {
     await using folder = await scratchFolder();
     const { rings } = await start(folder.path);
     expect(rings.precheck({ keyspace: 'x', version: 9, id: 'a'.repeat(64) })).toBe('wanted');
@@ -116,7 +116,7 @@ describe('after a fork', () => {
     return started;
   }
 
-  test('the alarm is on disk; children of the ring here are taken, others not', async () => {
+  test('the alarm is on disk, and only children of the active ring are adopted', async () => {
     await using folder = await scratchFolder();
     const { forks } = await forked(folder.path);
     const alarm = { keyspace: 'cities', version: 2, id: idOf(versions[1]!), other: twinId };
@@ -125,12 +125,15 @@ describe('after a fork', () => {
     expect(again.forks.alarm('cities')).toMatchObject(alarm);
     expect(await adopted(again.rings, bytesOf(child))).toBe('RING_FORK');
     const mute = { ...versions[3]!, ancestors: undefined };
-    expect(await adopted(again.rings, bytesOf(mute)), 'a jump tells no line').toBe('RING_FORK');
+    expect(
+      await adopted(again.rings, bytesOf(mute)),
+      'a jump without ancestors shows no line',
+    ).toBe('RING_FORK');
     expect(await adopted(again.rings, version(3))).toBe('version 3');
-    expect(again.forks.alarm('cities'), 'only an operator ends it').toMatchObject(alarm);
+    expect(again.forks.alarm('cities'), 'only an operator ends the alarm').toMatchObject(alarm);
   });
 
-  test('far above the one here it is seen by the ancestors that the ring names', async () => {
+  test('a fork far above the active ring is detected by the ancestors that it names', async () => {
     await using folder = await scratchFolder();
     const { rings, forks } = await start(folder.path);
     for (const number of [1, 2]) await rings.adopt(version(number));
@@ -138,29 +141,33 @@ describe('after a fork', () => {
     for (let step = 0; step < 3; step += 1) {
       ahead = proposeMoves(ahead, idOf(ahead), { moves: [] });
     }
-    expect(rings.precheck(head(ahead)), 'a head tells no line').toBe('wanted');
+    expect(rings.precheck(head(ahead)), 'a head shows no line').toBe('wanted');
     const first = bytesOf(ahead).subarray(0, -1);
     await expect(rings.checkStart(first, 'cities')).rejects.toMatchObject({ code: 'RING_FORK' });
     expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
     await expect(rings.checkStart(version(3).subarray(0, -1), 'cities')).resolves.toBeUndefined();
     expect(await adopted(rings, bytesOf(ahead))).toBe('RING_FORK');
     expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
-    expect(await adopted(rings, version(5)), 'of this line, a jump is one').toBe('version 5');
+    expect(await adopted(rings, version(5)), 'a jump on the same line is adopted').toBe(
+      'version 5',
+    );
     expect(rings.get('cities').id).toBe(idOf(versions[4]!));
   });
 
-  test('one version back: its bytes are wanted, for they prove the fork', async () => {
+  test('the bytes of a fork one version back are wanted, since they prove it', async () => {
     await using folder = await scratchFolder();
     const { rings, forks } = await start(folder.path);
     for (const number of [1, 2, 3]) await rings.adopt(version(number));
     expect(rings.precheck(head(twin))).toBe('wanted');
-    expect(() => rings.precheck(head(versions[1]!)), 'the same line').toThrow('highest version');
-    expect(forks.alarm('cities'), 'a claim is none').toBeNull();
+    expect(() => rings.precheck(head(versions[1]!)), 'a ring of the same line').toThrow(
+      'highest version',
+    );
+    expect(forks.alarm('cities'), 'a claim raises no alarm').toBeNull();
     expect(await adopted(rings, bytesOf(twin))).toBe('RING_OLDER');
     expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
   });
 
-  test('settled for the line here: it goes on, and the other is quiet', async () => {
+  test('a fork settled for the line here lets it continue and raises no more alarms', async () => {
     await using folder = await scratchFolder();
     const { rings, forks } = await forked(folder.path);
     await rings.settle(head(versions[1]!), 'the other one was a test');
@@ -172,7 +179,7 @@ describe('after a fork', () => {
     expect(restarted.forks.alarm('cities')).toBeNull();
   });
 
-  test('settled for the other line: the ring that was named, then its children', async () => {
+  test('a fork settled for the other line lets in the named ring and its children', async () => {
     await using folder = await scratchFolder();
     const { rings, forks } = await forked(folder.path);
     await rings.settle(head(child), 'reviewed by two');
@@ -182,12 +189,12 @@ describe('after a fork', () => {
     expect(await adopted(rings, bytesOf(next))).toBe('version 4');
     const restarted = await start(folder.path);
     expect(restarted.rings.get('cities').id).toBe(idOf(next));
-    expect(await adopted(restarted.rings, version(5)), 'a new fork is one').toBe('RING_FORK');
+    expect(await adopted(restarted.rings, version(5)), 'a new fork is detected').toBe('RING_FORK');
     expect(restarted.forks.alarm('cities')).toMatchObject({ version: 4, id: idOf(next) });
     expect(forks.alarm('cities')).toBeNull();
   });
 
-  test('a word without a fork is refused, and a head alone is no proof', async () => {
+  test('settling without a fork is refused, and a head alone proves no fork', async () => {
     await using folder = await scratchFolder();
     const { rings, forks } = await start(folder.path);
     for (const number of [1, 2, 3]) await rings.adopt(version(number));
@@ -199,7 +206,7 @@ describe('after a fork', () => {
     expect(forks.alarm('cities')).toBeNull();
     await rings.witness(bytesOf(child).subarray(0, 100_000), '10.0.0.9:6200');
     expect(forks.alarm('cities')).toMatchObject({ version: 3, from: '10.0.0.9:6200' });
-    expect(rings.isForkNews(head(twin)), 'one alarm at a time').toBe(false);
+    expect(rings.isForkNews(head(twin)), 'there is one alarm at a time').toBe(false);
   });
 });
 
@@ -217,7 +224,7 @@ describe('the highest version seen', () => {
     const alarm = { version: 3, id: idOf(versions[2]!), other: idOf(twin) };
     expect(forks.alarm('cities')).toMatchObject(alarm);
     expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
-    expect(await adopted(rings, version(3)), 'its own bytes come back').toBe('version 3');
+    expect(await adopted(rings, version(3)), 'the same ring is adopted').toBe('version 3');
   });
 
   test('holds after a restart, also when its file was lost', async () => {
@@ -238,12 +245,12 @@ describe('the highest version seen', () => {
       expect(rings.find('cities')?.ring.version).toBe(lost.length === 1 ? 2 : undefined);
       expect(await adopted(rings, version(2))).toBe(lost.length === 1 ? 'version 2' : 'RING_OLDER');
       expect(await adopted(rings, version(1))).toBe('RING_OLDER');
-      expect(await adopted(rings, version(3)), 'its own bytes come back').toBe('version 3');
+      expect(await adopted(rings, version(3)), 'the same ring is adopted').toBe('version 3');
     }
   });
 });
 
-test('any rings pushed at once: versions only rise, and the highest stays', async () => {
+test('of any rings pushed at once, versions only rise and the highest stays', async () => {
   await using folder = await scratchFolder();
   let run = 0;
   await fc.assert(

@@ -1,4 +1,4 @@
-// The threat table on a server with --trust: what an enemy on the wire, or with one key, can try.
+// Attack: the threat table on a server with --trust, for an attacker on the wire or with one key.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -29,7 +29,7 @@ const [ada, bob] = people.ring as [(typeof people.ring)[0], (typeof people.ring)
 const signing = testSigning(root);
 const nowMs = (): number => Date.parse('2026-11-21T00:00:00Z');
 
-/** Versions that follow each other, as ada would sign them. */
+/** Versions that follow each other, signed by ada. */
 function history(count: number, first: Ring = servedRing({ power: 5, devices: 8 })) {
   const versions = [{ ring: first, ...signedRing(first, signing, [ada]) }];
   while (versions.length < count) {
@@ -64,7 +64,7 @@ const adopted = (rings: Rings, bytes: Uint8Array): Promise<string> =>
     (error: unknown) => (error instanceof CodedError ? error.code : `bug: ${String(error)}`),
   );
 
-describe('what is refused leaves the active ring, and is reported', () => {
+describe('a refused ring leaves the active ring, and is reported', () => {
   const parent = at(2);
   const twin = { ...at(2).ring, minVersions: at(2).ring.minVersions.map(() => 2) };
   const far = { ...at(3).ring, version: 2 + ringVersionJumpMax + 1 };
@@ -82,7 +82,7 @@ describe('what is refused leaves the active ring, and is reported', () => {
   });
   const cases: readonly (readonly [string, Uint8Array, string])[] = [
     ['arbitrary: unsigned', encodeRing(at(3).ring).bytes, 'SIGNATURES_MISSING'],
-    ['arbitrary: a stranger', signAgain(at(3).bytes, [testKey('mallory')]), 'SIGNATURES_MISSING'],
+    ['arbitrary: unknown key', signAgain(at(3).bytes, [testKey('mallory')]), 'SIGNATURES_MISSING'],
     ['rollback', at(1).bytes, 'RING_OLDER'],
     ['fork', signedRing(twin, signing, [ada]).bytes, 'RING_FORK'],
     [
@@ -101,7 +101,7 @@ describe('what is refused leaves the active ring, and is reported', () => {
     ['large, by one', signedRing(at(3).ring, { ...signing, large: true }, [ada]).bytes, 'BRAKE'],
     ['large, and calls itself small', signedRing(stir, signing, [ada]).bytes, 'BRAKE'],
   ];
-  test.for(cases)('%s', async ([, bytes, code]) => {
+  test.for(cases)('attack: %s', async ([, bytes, code]) => {
     await using folder = await scratchFolder();
     const { rings } = await start(folder.path);
     expect(await adopted(rings, at(1).bytes)).toBe('version 1');
@@ -111,7 +111,7 @@ describe('what is refused leaves the active ring, and is reported', () => {
     expect(rings.refusals().some((one) => one.code === code)).toBe(true);
   });
 
-  test('a large change by two, and one with a reason, are taken', async () => {
+  test('a large change signed by two, or with a reason, is adopted', async () => {
     await using folder = await scratchFolder();
     const { rings } = await start(folder.path);
     await rings.adopt(parent.bytes);
@@ -124,7 +124,7 @@ describe('what is refused leaves the active ring, and is reported', () => {
   });
 });
 
-test('the highest version survives a restart, also when every ring file is lost', async () => {
+test('the highest version survives a restart', async () => {
   await using folder = await scratchFolder();
   const first = await start(folder.path);
   for (const number of [1, 2, 3]) await first.rings.adopt(at(number).bytes);
@@ -135,7 +135,7 @@ test('the highest version survives a restart, also when every ring file is lost'
   expect(await adopted(again.rings, at(2).bytes)).toBe('RING_OLDER');
 });
 
-test('the epoch of another cluster lets nothing below the highest version in', async () => {
+test('the epoch of another cluster admits no ring below the highest version', async () => {
   await using folder = await scratchFolder();
   const other = signedRoot({ cluster: 'other', epoch: 2 });
   const given = [rootIdOf(root), rootIdOf(other)];
@@ -151,7 +151,7 @@ test('the epoch of another cluster lets nothing below the highest version in', a
   expect(await adopted(again.rings, at(3).bytes)).toBe('version 3');
 });
 
-test('key compromise: the next root shuts the key out, and a re-signed ring goes on', async () => {
+test('key compromise: the next root excludes the key, a re-signed ring is adopted', async () => {
   await using folder = await scratchFolder();
   const { rings, trust } = await start(folder.path);
   await rings.adopt(at(1).bytes);
@@ -164,7 +164,7 @@ test('key compromise: the next root shuts the key out, and a re-signed ring goes
   expect(await adopted(restarted.rings, at(3).bytes)).toBe('SIGNATURES_MISSING');
 });
 
-test('a signature added later is taken and kept; fewer or forged ones change nothing', async () => {
+test('a later signature is added and kept, and fewer or forged ones change nothing', async () => {
   await using folder = await scratchFolder();
   const { rings, trust } = await start(folder.path);
   await rings.adopt(at(1).bytes);
@@ -176,13 +176,13 @@ test('a signature added later is taken and kept; fewer or forged ones change not
   await rings.adopt(signAgain(at(1).bytes, [ada, bob]));
   expect(rings.signers(rings.get('cities'))).toBe(2);
   await rings.adopt(at(1).bytes);
-  expect(rings.signers(rings.get('cities')), 'never fewer').toBe(2);
+  expect(rings.signers(rings.get('cities')), 'the number never falls').toBe(2);
   await trust.offerRoots(fileOf(root, signedRoot({ version: 2, ring: people.ring.slice(1) })));
   const again = await start(folder.path);
-  expect(again.rings.signers(again.rings.get('cities')), "bob's is on disk").toBe(1);
+  expect(again.rings.signers(again.rings.get('cities')), "bob's signature is on disk").toBe(1);
 });
 
-test('a fork that only its signatures prove', async () => {
+test('a fork is proved only by its signatures', async () => {
   await using folder = await scratchFolder();
   const { rings, forks } = await start(folder.path);
   await rings.adopt(at(1).bytes);
@@ -191,12 +191,12 @@ test('a fork that only its signatures prove', async () => {
   const forged = signedRing(twin, signing, [testKey('mallory')]).bytes;
   await expect(rings.witness(forged, 'x')).rejects.toMatchObject({ code: 'SIGNATURES_MISSING' });
   expect(await adopted(rings, forged)).toBe('SIGNATURES_MISSING');
-  expect(forks.alarm('cities'), 'nobody without a key raises it').toBeNull();
+  expect(forks.alarm('cities'), 'a forged signature raises no alarm').toBeNull();
   await rings.witness(signedRing(twin, signing, [ada]).bytes, 'x');
   expect(forks.alarm('cities')).toMatchObject({ version: 2, id: at(2).id });
 });
 
-test('fast-forward with a stolen key is healed by a new epoch, which begins below', async () => {
+test('a fast-forward with a stolen key is undone by a new epoch', async () => {
   await using folder = await scratchFolder();
   const { rings, trust } = await start(folder.path);
   await rings.adopt(at(1).bytes);
@@ -215,7 +215,7 @@ test('fast-forward with a stolen key is healed by a new epoch, which begins belo
   );
 });
 
-test('signing is turned on: an unsigned ring goes on serving, the next one is signed', async () => {
+test('once signing is on, an unsigned ring still serves, and the next one is signed', async () => {
   await using folder = await scratchFolder();
   const open = await start(folder.path, []);
   const first = encodeRing(at(1).ring);
@@ -227,7 +227,7 @@ test('signing is turned on: an unsigned ring goes on serving, the next one is si
   expect(await adopted(closed.rings, signedRing(next, signing, [ada]).bytes)).toBe('version 2');
 });
 
-test('what was refused under names that no ring here has is told, of the last ones', async () => {
+test('the last refusals under names that no ring here has are reported', async () => {
   await using folder = await scratchFolder();
   const { rings } = await start(folder.path);
   const { bytes } = encodeRing(at(1).ring);
@@ -238,7 +238,7 @@ test('what was refused under names that no ring here has is told, of the last on
   );
 });
 
-test('without --trust signed and unsigned rings are taken', async () => {
+test('without --trust signed and unsigned rings are adopted', async () => {
   await using folder = await scratchFolder();
   const { rings, trust } = await start(folder.path, []);
   expect(trust.demands).toBe(false);

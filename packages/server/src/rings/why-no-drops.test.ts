@@ -1,4 +1,4 @@
-// What stops drops, and what does not.
+// Which beacons and forks stop drops, and which do not.
 import { expect, test } from 'vitest';
 import { freshnessOf } from '../trust/freshness.ts';
 import { requireDropsAllowed } from './why-no-drops.ts';
@@ -17,12 +17,12 @@ const alarm = {
 };
 
 test.each([
-  ['no beacon was ever sent', null, freshnessOf(null, { version: 7, id }, 9_000), null],
-  ['a fresh one', null, at(1_999), null],
-  ['it runs out', null, at(2_000), 'BEACON_EXPIRED'],
-  ['a newer version exists', null, at(1_500, { version: 8, id: other }), 'BEACON_EXPIRED'],
-  ['an older one was vouched for', null, at(1_500, { version: 6, id: other }), null],
-  ['a fork, however fresh', alarm, at(1_500), 'RING_FORK'],
+  ['no beacon at all allows drops', null, freshnessOf(null, { version: 7, id }, 9_000), null],
+  ['a fresh beacon allows drops', null, at(1_999), null],
+  ['an expired beacon stops drops', null, at(2_000), 'BEACON_EXPIRED'],
+  ['a newer version stops drops', null, at(1_500, { version: 8, id: other }), 'BEACON_EXPIRED'],
+  ['an older version allows drops', null, at(1_500, { version: 6, id: other }), null],
+  ['a fork stops drops, even with a fresh beacon', alarm, at(1_500), 'RING_FORK'],
 ])('%s', (...[, fork, freshness, code]) => {
   const asked = () => requireDropsAllowed('cities', { alarm: fork, freshness });
   if (code === null) expect(asked).not.toThrow();

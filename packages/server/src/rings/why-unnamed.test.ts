@@ -1,4 +1,4 @@
-// A server that was started elsewhere than its ring says knows it by its key.
+// A server that was started at another address than its ring says finds its device by its key.
 import { generateKeyPairSync } from 'node:crypto';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { expect, test } from 'vitest';
@@ -12,14 +12,14 @@ const devices = plain.devices.map((device) =>
 );
 const identity = { name: 'sdb', address: { ip: '10.0.0.9', port: 6200 }, born: 'b' };
 
-test('the ring has the key at another address: both are named, and the ways out', () => {
+test('for a key at another address, both addresses and the commands are named', () => {
   const why = whyUnnamed({ ring: { ...plain, devices }, self: null }, { key, identity });
   expect(why).toContain(`names the disk of this server as d1, ${plain.devices[1]?.ip}`);
   expect(why).toContain('it was started as 10.0.0.9:6200/sdb');
   expect(why).toContain('set-device cities d1 --ip 10.0.0.9 --port 6200, commit and push');
 });
 
-test('nothing is said where the ring names the device, or does not know the key', () => {
+test('there is no reason if the ring names the device or does not know its key', () => {
   expect(whyUnnamed({ ring: { ...plain, devices }, self: 1 }, { key, identity })).toBeNull();
   expect(whyUnnamed({ ring: plain, self: null }, { key, identity })).toBeNull();
 });

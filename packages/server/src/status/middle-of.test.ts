@@ -1,4 +1,4 @@
-// The middle that a sample tells, against all keys of a real file.
+// The middle key estimated from a sample, against all keys of a real file.
 import { seededRandom } from '@ringwright/base/random';
 import { openStore } from '@ringwright/partition/open-store';
 import { circleOf, isInArc } from '@ringwright/ring/partitioner/hash-circle';
@@ -14,7 +14,7 @@ const hashes = { kind: 'hash-intervals', hash: 'md5', partitions: 1 } as const;
 const tags: IntervalPartitioner = { ...hashes, hashKey: '/' };
 const count = 2_000;
 
-test.each([ranges, hashes, tags])('$kind: halves, within a twentieth', async (partitioner) => {
+test.each([ranges, hashes, tags])('$kind: the middle splits keys in half', async (partitioner) => {
   await using folder = await scratchFolder();
   await using store = await openStore({ directory: folder.path, newIncarnation: () => 'i1' });
   await store.create(keyspace, 0, 'ready');
@@ -27,7 +27,7 @@ test.each([ranges, hashes, tags])('$kind: halves, within a twentieth', async (pa
     keys.map((key, n) => ({ keyspace, partition: 0, key, value: key, ms: n + 1, tie: 0 })),
   );
   const { at, share, sampled } = (await middleOf(store, { keyspace, partitioner }, 0))!;
-  // 1,024 are drawn, some of them twice.
+  // 1,024 keys are drawn, some of them twice.
   expect(sampled).toBeGreaterThan(700);
   const circle = circleOf(partitioner);
   const isBefore = (key: Buffer): boolean =>
@@ -36,11 +36,11 @@ test.each([ranges, hashes, tags])('$kind: halves, within a twentieth', async (pa
       : Buffer.compare(key, keyOfText(at)) < 0;
   const before = keys.filter(isBefore).length / count;
   expect(Math.abs(before - share)).toBeLessThan(0.05);
-  // Tags stay together, and the largest has a sixth of all keys.
+  // Keys of one tag stay together, and the largest tag has a sixth of all keys.
   expect(Math.abs(before - 0.5)).toBeLessThan(partitioner === tags ? 0.2 : 0.05);
 });
 
-test('of a partition without a file, or without records, there is none', async () => {
+test('a partition without a file or without records has no middle', async () => {
   await using folder = await scratchFolder();
   await using store = await openStore({ directory: folder.path, newIncarnation: () => 'i1' });
   expect(await middleOf(store, { keyspace, partitioner: ranges }, 0)).toBe(null);

@@ -1,4 +1,4 @@
-// The status of a server, and the metrics of it, of parts that say little.
+// The status of a server and its metrics, over minimal parts.
 import { generateKeyPairSync } from 'node:crypto';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ const infos = [infoOf('towns', 0, 3), infoOf('towns', 1, 4), infoOf('gone', 0, 5
 const { privateKey } = generateKeyPairSync('ed25519');
 let lists = 0;
 
-/** What only these tests touch. */
+/** Only what these tests use. */
 const ports = {
   identity: { address: { ip: '127.0.0.1', port: 6201 }, name: 'sd1' },
   rings: { list: () => rings, onDisk: () => undefined, refusals: () => [] },
@@ -57,7 +57,7 @@ test('partitions are listed once for all rings', () => {
   ]);
 });
 
-test('metrics are of the list that the status was made of', async () => {
+test('metrics use the same list of partitions as the status', async () => {
   lists = 0;
   const metrics = createMetrics();
   const disk = { freeBytes: 1, totalBytes: 2 };
@@ -68,6 +68,6 @@ test('metrics are of the list that the status was made of', async () => {
   expect(text).toContain('ringwright_unnamed_files{ring="towns"} 0\n');
   expect(text).toContain('ringwright_clock_away_seconds -12.5\n');
   expect(text).toContain('ringwright_unprotected{ring="towns",lacks="trust"} 1\n');
-  // Also files of a ring that is not here.
+  // Includes files of a ring that is not here.
   expect(text).toContain('ringwright_partitions{ring="gone",state="ready"} 1\n');
 });

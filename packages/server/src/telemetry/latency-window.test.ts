@@ -1,9 +1,9 @@
-// The percentile against a sorted list, and that old turns are forgotten.
+// The percentile of latencies against a sorted list. Old turns are forgotten.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { LatencyWindow } from './latency-window.ts';
 
-test('the 99th percentile of any times, at most a bucket above the exact one', () => {
+test('the 99th percentile of any times is at most a bucket above the exact one', () => {
   for (let seed = 1; seed <= 50; seed += 1) {
     const random = seededRandom(seed);
     const window = new LatencyWindow(3);
@@ -24,7 +24,7 @@ test('the 99th percentile of any times, at most a bucket above the exact one', (
   }
 });
 
-test('too few requests have none, and turns that have passed do not count', () => {
+test('too few requests have no percentile, and turns that have passed do not count', () => {
   const window = new LatencyWindow(2);
   for (let count = 0; count < 10; count += 1) window.add(1_000);
   expect(window.p99Ms(11)).toBeNull();
@@ -35,7 +35,7 @@ test('too few requests have none, and turns that have passed do not count', () =
   expect(window.p99Ms(10)).toBeLessThan(1.2);
 });
 
-test('times beyond both ends', () => {
+test('times beyond both ends count in the outer buckets', () => {
   const window = new LatencyWindow(1);
   window.add(0);
   expect(window.p99Ms(1)).toBeLessThan(0.1);

@@ -1,4 +1,4 @@
-// What an operator reads: times and levels as words, and a trouble once, then counted.
+// The log that an operator reads: times and levels as text, and repeated lines counted.
 import { CodedError } from '@ringwright/base/coded-error';
 import { repeatedLinesMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ function logForTest(level = 'info') {
   return { log, said, lines, pass };
 }
 
-test('times are ISO, levels are words, errors have their code', () => {
+test('times are ISO, levels are words, and errors have their code', () => {
   const { log, said } = logForTest();
   log.info('no fields');
   log.debug('not asked for');
@@ -47,7 +47,7 @@ test('times are ISO, levels are words, errors have their code', () => {
   expect(said[1]).toMatchObject({ ring: 'cities', error: cause });
 });
 
-test('2,777 equal lines are the first and some counts, and none is lost', () => {
+test('2,777 equal lines become the first one and a few counts, and none is lost', () => {
   const { log, said, lines, pass } = logForTest();
   for (let turn = 0; turn < 2_777; turn += 1) {
     const error = new CodedError('DISK_FULL', `${1_000_000 + turn} bytes are free`);
@@ -62,7 +62,7 @@ test('2,777 equal lines are the first and some counts, and none is lost', () => 
   expect(said.at(-1)).toMatchObject({ error: { message: '1002776 bytes are free' } });
 });
 
-test('lines that differ in what matters are all written', () => {
+test('lines that differ in their relevant fields are all written', () => {
   const { log, said } = logForTest();
   for (const partition of [1, 2]) log.error({ keyspace: 'a', partition }, 'damaged');
   log.error({ keyspace: 'b', partition: 1 }, 'damaged');
@@ -74,7 +74,7 @@ test('lines that differ in what matters are all written', () => {
   expect(said).toHaveLength(7);
 });
 
-test('what goes well is counted for all partitions; the last one is shown', () => {
+test('successes are counted for all partitions, and the last one is shown', () => {
   const { log, said, pass } = logForTest();
   for (let partition = 0; partition < 500; partition += 1) {
     log.info({ keyspace: 'cities', partition, rows: partition * 7 }, 'partition refilled');
@@ -84,7 +84,7 @@ test('what goes well is counted for all partitions; the last one is shown', () =
   expect(said[1]).toMatchObject({ keyspace: 'cities', partition: 499, repeated: 499 });
 });
 
-test('any number of strangers is one line, with the last one', () => {
+test('any number of unknown peers is one repeated line, which shows the last one', () => {
   const { log, said, pass } = logForTest();
   for (let host = 0; host < 500; host += 1) log.info({ stranger: `h${host}:1` }, 'not heard');
   pass(60_000);
@@ -92,7 +92,7 @@ test('any number of strangers is one line, with the last one', () => {
   expect(said[1]).toMatchObject({ stranger: 'h499:1', repeated: 499 });
 });
 
-test('what ended and comes back is said anew', () => {
+test('a line that comes back after a pause is written again', () => {
   const { log, said, pass } = logForTest();
   log.warn('away');
   pass(60_000);
@@ -100,7 +100,7 @@ test('what ended and comes back is said anew', () => {
   expect(said.map(({ repeated }) => repeated)).toEqual([undefined, undefined]);
 });
 
-test('of too many different lines the oldest is told and forgotten', () => {
+test('the oldest of too many different lines is written with its count and forgotten', () => {
   const { log, said, lines } = logForTest();
   for (let time = 0; time < 3; time += 1) log.warn({ from: 'the oldest' }, 'line');
   for (let peer = 0; peer < repeatedLinesMax; peer += 1) log.warn({ from: `peer${peer}` }, 'line');
@@ -110,7 +110,7 @@ test('of too many different lines the oldest is told and forgotten', () => {
   expect(said).toHaveLength(repeatedLinesMax + 2);
 });
 
-test('what others wrote cannot act on the terminal that shows the log', () => {
+test('text from others cannot control the terminal that shows the log', () => {
   let written = '';
   const lines = new RepeatedLines(() => 0);
   const log = logOf('info', lines, { write: (text) => void (written += text) });
@@ -121,7 +121,7 @@ test('what others wrote cannot act on the terminal that shows the log', () => {
   expect(JSON.parse(written)).toMatchObject({ cluster: evil, msg: `refused: ${evil}` });
 });
 
-test('a duty that waits for the next ring is no warning; any other that failed is', () => {
+test('a failed duty is a warning, unless it waits for the next ring', () => {
   const { log, said } = logForTest();
   const step = { kind: 'drop', keyspace: 'cities' };
   logFailedDuty(log, step, new CodedError('RING_STALE', 'partition 3 needs ring version 8'));

@@ -1,3 +1,4 @@
+// The store of the access document: what it accepts, and what a restart finds.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newestRoot } from '@ringwright/ring/trust/trust-chain';
@@ -18,7 +19,7 @@ async function directoryForTest(): Promise<string> {
 const load = (directory: string, trusts = [trust], nowMs = Date.parse('2026-11-01')) =>
   AccessStore.load({ directory, nowMs: () => nowMs, trusts: () => trusts });
 
-test('what came into force stays in force, and never goes back', async () => {
+test('an accepted document stays in force, and no older one replaces it', async () => {
   const directory = await directoryForTest();
   const store = await load(directory);
   expect([store.current, store.head]).toEqual([null, null]);
@@ -42,7 +43,7 @@ test('what came into force stays in force, and never goes back', async () => {
   expect(again.head).toEqual({ epoch: 1, version: 2 });
 });
 
-test('signed again after a key was revoked, that copy is kept and given on', async () => {
+test('a document signed again after a key was revoked is kept and passed on', async () => {
   const directory = await directoryForTest();
   const [revoked, kept] = people.ring;
   let trusts = [trust];
@@ -63,7 +64,7 @@ test('signed again after a key was revoked, that copy is kept and given on', asy
   expect((await AccessStore.load(about)).current!.bytes, 'on disk').toEqual(again);
 });
 
-test('a server that trusts nobody any more, or whose root expired, stays closed', async () => {
+test('a server that trusts no root, or whose root has expired, stays closed', async () => {
   const directory = await directoryForTest();
   await (await load(directory)).offer(signedAccess());
   const untrusting = await load(directory, []);
@@ -78,7 +79,7 @@ test('a server that trusts nobody any more, or whose root expired, stays closed'
   });
 });
 
-test('a damaged file stops the start: it is no missing one', async () => {
+test('a damaged file stops the start, and does not count as missing', async () => {
   const directory = await directoryForTest();
   await (await load(directory)).offer(signedAccess());
   await writeFile(join(directory, 'access.json'), '{}');

@@ -1,3 +1,4 @@
+// The store of roots and beacons: what it accepts, and what a restart finds.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Beacon, beaconPayload, printBeacon } from '@ringwright/ring/trust/beacon';
@@ -24,7 +25,7 @@ async function load(folder: string, anchors: readonly string[], nowMs = startMs)
 const versions = (store: TrustStore): number[] => store.trusts().map(({ root }) => root.version);
 const coded = (code: string) => expect.objectContaining({ code });
 
-test('a file is trusted from its first root on, and the newest counts', async () => {
+test('a file is trusted from its first root on, and its newest root counts', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'trust.json');
   await writeFile(file, bytesOf(first, second));
@@ -32,11 +33,11 @@ test('a file is trusted from its first root on, and the newest counts', async ()
   expect([store.demands, versions(store)]).toEqual([true, [2]]);
   await store.offerRoots(bytesOf(first, second, third));
   expect(versions(store)).toEqual([3]);
-  // The file of the operator is older now; the restart stays where the server was.
+  // The operator's file is older now, but the restarted server keeps its newer root.
   expect(versions(await load(folder.path, [file]))).toEqual([3]);
 });
 
-test('a pin trusts nothing before its document comes, and takes no other', async () => {
+test('a pin trusts nothing before its document arrives, and accepts no other', async () => {
   await using folder = await scratchFolder();
   const store = await load(folder.path, [rootIdOf(second)]);
   expect([store.demands, versions(store)]).toEqual([true, []]);
@@ -48,7 +49,7 @@ test('a pin trusts nothing before its document comes, and takes no other', async
   expect(versions(await load(folder.path, [rootIdOf(second)]))).toEqual([2]);
 });
 
-test('older chains are refused, forks too, and a replay of the same changes nothing', async () => {
+test('older chains and forks are refused, and a replay changes nothing', async () => {
   await using folder = await scratchFolder();
   const store = await load(folder.path, [rootIdOf(first)]);
   await store.offerRoots(bytesOf(first, second));
@@ -64,7 +65,7 @@ test('older chains are refused, forks too, and a replay of the same changes noth
   expect(versions(store)).toEqual([2]);
 });
 
-test('a start with a file that leads elsewhere than before is refused', async () => {
+test('a start with a file that contradicts the stored roots is refused', async () => {
   await using folder = await scratchFolder();
   const store = await load(folder.path, [rootIdOf(first)]);
   await store.offerRoots(bytesOf(first, second));
@@ -87,7 +88,7 @@ const beacon: Beacon = {
 const beaconBytes = (change: Partial<Beacon> = {}): Buffer =>
   printBeacon(signed(beaconPayload({ ...beacon, ...change }), people.beacon));
 
-test('freeze: a beacon tells fresh from behind and from expired, and is no replay', async () => {
+test('freeze: a beacon shows whether a ring is fresh, and an older one is refused', async () => {
   await using folder = await scratchFolder();
   const store = await load(folder.path, [rootIdOf(first)]);
   await store.offerRoots(bytesOf(first));
@@ -109,7 +110,7 @@ test('freeze: a beacon tells fresh from behind and from expired, and is no repla
   await expect(again.offerBeacon(older)).rejects.toEqual(coded('BEACON_REFUSED'));
 });
 
-test('documents go to peers as they came', async () => {
+test('documents are passed to peers unchanged', async () => {
   await using folder = await scratchFolder();
   const store = await load(folder.path, [rootIdOf(first)]);
   await store.offerRoots(bytesOf(first, second));
