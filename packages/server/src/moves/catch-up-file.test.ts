@@ -51,7 +51,7 @@ const write = (key: string, value: string | null, ms: number) => ({
 });
 
 describe('the old file is updated', () => {
-  test('without a record if it missed nothing', async () => {
+  test('without any record if it missed nothing', async () => {
     const { cluster, old, asked } = await returning();
     await using _ = cluster;
     expect(await load(old)).toEqual({ copy: null, merged: [3] });

@@ -129,14 +129,14 @@ describe('a busy source', () => {
   const partitions = (...asked: Parameters<typeof starting>) =>
     starting(...asked).start.map(({ partition }) => partition);
 
-  test('gets as many loads as it accepted, and other sources are not held back', () => {
+  test('fills all of its places, and other sources are not held back', () => {
     const busy = { places: 2, untilMs: 1_500 };
     expect(partitions(busy)).toEqual([0, 1, 2, 4]);
     expect(partitions(busy, ['a'])).toEqual([0, 1, 4]);
     expect(partitions(busy, ['a', 'a', 'b'])).toEqual([1, 4]);
   });
 
-  test('without a place gets no load before its time, and all loads then', () => {
+  test('without a place starts no load before its time, and all loads then', () => {
     const choice = starting({ places: 0, untilMs: 1_500 });
     expect(choice.wakeAtMs).toBe(1_500);
     expect(choice.wait.map(({ why }) => why)).toEqual(['busy', 'busy', 'busy']);

@@ -37,7 +37,7 @@ describe('allowed drops', () => {
     expect(judgeDrops(note, facts({ ring: 'mistake', gone: 20 })).held).toEqual(numbers(20));
   });
 
-  test('of a device that the ring does not name are only those that it saw leave', () => {
+  test('of a device outside the ring are only those that it saw leave by a move', () => {
     const surplus = [0, 1].map((partition) => ({ partition, complete: partition === 0 }));
     const unnamed = { isNamed: false, surplus, files: 2 };
     expect(judgeDrops(noDrops, facts(unnamed)).held).toEqual([0, 1]);

@@ -167,7 +167,7 @@ test('an older source that refuses to copy an empty file does not stop the load'
 describe('a source that has purged tombstones', () => {
   const floor = firstMs + 5;
 
-  test('sends its floor with records that are older', async () => {
+  test('sends its floor along with older records', async () => {
     const place = await joining(many(9));
     const { source, joiner } = place;
     await raiseFloor(holdersIn(place), floor);

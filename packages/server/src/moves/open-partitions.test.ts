@@ -113,7 +113,7 @@ describe('damaged files', () => {
     return openStore(options);
   }
 
-  test('are replaced by a lost file if it is one of many', async () => {
+  test('are replaced by files in state lost if only one of many is damaged', async () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 4, 1);
     expect(store.damaged().map(({ partition }) => partition)).toEqual([0]);

@@ -54,7 +54,7 @@ test.each(shapes)('%s: a forgotten cursor means its whole stretch', (_, ring, pl
   expect(cursors.read(first, ring)).toEqual(whole);
 });
 
-test.each(shapes)('%s: servers that start together use other numbers', (_, ring, place) => {
+test.each(shapes)('%s: servers that start together use different numbers', (_, ring, place) => {
   const [one, two] = [new ScanCursors(), new ScanCursors()];
   const stands = inOrder({ ...place, at });
   const numbersOf = (cursors: ScanCursors): number[] =>

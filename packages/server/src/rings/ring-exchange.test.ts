@@ -147,7 +147,7 @@ describe('the source of a fetched ring', () => {
     ['a byte at a time', bytes.subarray(0, 1), bytes.length],
     ['nothing at a time', bytes.subarray(0, 0), bytes.length],
     ['more than it says', bytes, bytes.length - 1],
-  ])('is given up at the first chunk if it sends %s', async (_name, data, bytesSaid) => {
+  ])('is dropped at the first chunk if it sends %s', async (_name, data, bytesSaid) => {
     const asked: unknown[] = [];
     const call = (_kind: unknown, request: unknown): Promise<unknown> => {
       asked.push(request);

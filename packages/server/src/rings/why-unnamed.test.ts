@@ -12,7 +12,7 @@ const devices = plain.devices.map((device) =>
 );
 const identity = { name: 'sdb', address: { ip: '10.0.0.9', port: 6200 }, born: 'b' };
 
-test('for a key at another address, both addresses and the commands are named', () => {
+test('the reason for a key at another address names both addresses and the commands', () => {
   const why = whyUnnamed({ ring: { ...plain, devices }, self: null }, { key, identity });
   expect(why).toContain(`names the disk of this server as d1, ${plain.devices[1]?.ip}`);
   expect(why).toContain('it was started as 10.0.0.9:6200/sdb');
