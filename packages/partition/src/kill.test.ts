@@ -1,3 +1,4 @@
+// Tests that a store loses no acknowledged write when its process is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +10,8 @@ const SEED = 20_261_121;
 const WRITER = fileURLToPath(new URL('../test/support/write-until-killed.ts', import.meta.url));
 
 /**
- * Lets a process write until it has acknowledged `count`, kills it, and tells what was
- * acknowledged.
+ * Lets a process write until it has acknowledged `count` writes, and kills it. Returns the numbers
+ * of the acknowledged writes.
  */
 async function writeAndKill(directory: string, first: number, count: number): Promise<number[]> {
   const child = spawn(process.execPath, [WRITER, directory, String(first)], {
@@ -26,7 +27,7 @@ async function writeAndKill(directory: string, first: number, count: number): Pr
   return output.split('\n').slice(0, -1).map(Number);
 }
 
-test(`every write acknowledged before a SIGKILL is there afterwards (seed ${SEED})`, async () => {
+test(`every write acknowledged before a SIGKILL can be read after it (seed ${SEED})`, async () => {
   await using place = scratch();
   const random = seededRandom(SEED);
   const acknowledged: number[] = [];

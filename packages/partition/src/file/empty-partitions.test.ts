@@ -1,5 +1,5 @@
-// A partition that nothing was stored in has no file, and a crash between its line, its folder and
-// its log loses nothing and invents nothing.
+// Tests partitions that have a line in `empty-partitions` and no file yet. A crash between writing
+// the line, the folder and the log loses no record and creates none.
 import {
   appendFileSync,
   existsSync,
@@ -36,7 +36,7 @@ async function emptyOnes(
   await Promise.all(numbers.map((number) => store.create('test', number, state)));
 }
 
-test('a thousand empty partitions are one file, read and changed without another', async () => {
+test('a thousand empty partitions need only one file, also when read or changed', async () => {
   await using place = scratch();
   const store = await place.open();
   await emptyOnes(store, 1_000);
@@ -60,7 +60,7 @@ test('a thousand empty partitions are one file, read and changed without another
   expect(folders(place.directory)).toEqual([]);
 });
 
-test('the first write makes its file; a power loss before a checkpoint loses nothing', async () => {
+test('the first write creates a file; a power loss before a checkpoint loses nothing', async () => {
   await using place = scratch();
   const store = await place.open();
   await emptyOnes(store, 3, 'ready');
@@ -74,7 +74,7 @@ test('the first write makes its file; a power loss before a checkpoint loses not
   expect(after.info('test', 1)).toEqual(info);
   expect(textOf(after, 'b', 1)).toBe('y');
   await after.close();
-  // It counts now: its line and its log are gone.
+  // The file is finished: its line is canceled and its log segments are gone.
   expect(readFileSync(linesOf(image.directory), 'utf8')).not.toMatch(/^test 1 /m);
   rmSync(linesOf(image.directory));
   const last = await image.open();
@@ -82,19 +82,19 @@ test('the first write makes its file; a power loss before a checkpoint loses not
   expect(last.list()).toHaveLength(1);
 });
 
-test('a finished folder counts more than a line that says it is empty', async () => {
+test('a finished folder overrides a line that says its partition is empty', async () => {
   await using place = scratch();
   const store = await place.open();
   await emptyOnes(store, 2);
   const lines = readFileSync(linesOf(place.directory));
   await store.write([write('a', 'x', 5, 1)]);
   await store.close();
-  writeFileSync(linesOf(place.directory), lines); // as if the line that takes it back were damaged
+  writeFileSync(linesOf(place.directory), lines); // as if the line that cancels it were damaged
   const again = await place.open();
   expect(textOf(again, 'a', 1)).toBe('x');
 });
 
-test('what is torn or flipped counts for nothing, the rest stays', async () => {
+test('damaged and torn lines are ignored, and the other lines stay valid', async () => {
   await using place = scratch();
   const store = await place.open();
   await emptyOnes(store, 3);
@@ -108,7 +108,7 @@ test('what is torn or flipped counts for nothing, the rest stays', async () => {
   expect(readFileSync(linesOf(place.directory), 'latin1')).not.toContain('test 5 12');
 });
 
-test('deleted under a running store: told, and written anew', async () => {
+test('a running store reports and rewrites a deleted list of empty partitions', async () => {
   await using place = scratch();
   const store = await place.open();
   await emptyOnes(store, 3);
@@ -119,7 +119,7 @@ test('deleted under a running store: told, and written anew', async () => {
   expect((await image.open()).list()).toHaveLength(3);
 });
 
-test('a copy that comes for one without a file is adopted, also beside a first write', async () => {
+test('a partition without a file adopts a copy, also during its first write', async () => {
   await using place = scratch();
   await using other = scratch();
   const [store, from] = [await place.open(), await other.open()];
@@ -135,7 +135,7 @@ test('a copy that comes for one without a file is adopted, also beside a first w
   }
 });
 
-test('stale lines do not pile up', async () => {
+test('the list of empty partitions is compacted when stale lines pile up', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'filling');
@@ -148,7 +148,7 @@ test('stale lines do not pile up', async () => {
   expect(store.info('test', 0)?.state).toBe('filling');
 });
 
-test('what waits for all that was queued before it waits for the log', async () => {
+test('allBefore resolves after every write that was queued before it', async () => {
   await using place = scratch();
   const store = await place.open();
   await emptyOnes(store, 2);

@@ -1,5 +1,5 @@
-// A partition that is filled for the first time has its rows in memory and in the log: what makes
-// a file of it, and that nothing is lost on the way.
+// Tests a partition that is filled for the first time. Its rows are in memory and in the log until
+// some event writes them to a file, and none of them is lost on the way.
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -33,7 +33,7 @@ async function filling(place: Scratch, limits = {}): Promise<Store> {
   return store;
 }
 
-/** All that it was given, whatever it is kept in. */
+/** Expects all that `filling` wrote, whether it is in memory or in a file. */
 function expectWhole(store: Store): void {
   expect(store.damaged()).toEqual([]);
   expect([textOf(store, 'a'), textOf(store, 'b')]).toEqual(['newer', 'y']);
@@ -43,7 +43,7 @@ function expectWhole(store: Store): void {
   expect(store.info('test', 0)).toMatchObject({ rows: 2, seq: 3 });
 }
 
-test('it has no file, and a kill, a power loss or a clean end loses nothing', async () => {
+test('a filling partition has no file, and a kill or a clean close loses nothing', async () => {
   await using place = scratch();
   const store = await filling(place);
   expectWhole(store);
@@ -60,7 +60,7 @@ test('it has no file, and a kill, a power loss or a clean end loses nothing', as
   expect(again.peers.confirmed({ keyspace: 'test', partition: 0 }, 'd2')).toBe(2);
 });
 
-test('another state does not make a file, and outlives a kill', async () => {
+test('a new state and a new barrier create no file and survive a kill', async () => {
   await using place = scratch();
   const store = await filling(place);
   await store.setState('test', 0, 'ready');
@@ -71,7 +71,7 @@ test('another state does not make a file, and outlives a kill', async () => {
   expect(killed.info('test', 0)).toMatchObject({ state: 'ready', barrierMs: 4 });
 });
 
-test('its file is synced before it counts, and the log goes after that', async () => {
+test('the first file is synced before the log segments with its rows are removed', async () => {
   await using place = scratch();
   const synced: string[] = [];
   const { inPool } = syncsOfSystem;
@@ -100,7 +100,7 @@ test('its file is synced before it counts, and the log goes after that', async (
   }
 });
 
-test('many rows make a file of it', async () => {
+test('a filling partition gets a file when its memtable is full', async () => {
   await using place = scratch();
   const store = await filling(place, { memtableRowsMax: 9 });
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
@@ -113,7 +113,7 @@ test('many rows make a file of it', async () => {
   for (const key of keys) expect(textOf(reopened, key)).toBe(key);
 });
 
-test('what is dropped can be brought back', async () => {
+test('a filling partition that was dropped can be restored from the trash', async () => {
   await using place = scratch();
   const store = await filling(place);
   await store.drop('test', 0);

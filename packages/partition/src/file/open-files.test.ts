@@ -1,3 +1,4 @@
+// Tests how open partition files share the memory for page caches.
 import { fileCacheBytesMax, fileCacheBytesMin } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
 import { scratch, write } from '../../test/support/scratch-store.ts';
@@ -5,7 +6,7 @@ import { readEmptyPartitions } from './empty-partitions.ts';
 import { OpenFiles } from './open-files.ts';
 import { readPartitions } from './read-partitions.ts';
 
-/** Page caches of the open files in KiB, after so many have been opened under this limit. */
+/** Opens the files under these limits and returns the page cache of each open file, in KiB. */
 async function cachesOf(directory: string, filesMax: number, pageCachesBytesMax: number) {
   const limits = { filesMax, pageCachesBytesMax, rowCachesBytesMax: 0 };
   const files = new OpenFiles(directory, limits);
@@ -17,7 +18,7 @@ async function cachesOf(directory: string, filesMax: number, pageCachesBytesMax:
   return sizes;
 }
 
-test('the more files are open the smaller their page caches, within two limits', async () => {
+test('page caches shrink as more files are open, between a maximum and a minimum', async () => {
   await using place = scratch();
   const store = await place.open();
   for (let number = 0; number < 6; number += 1) {

@@ -1,10 +1,11 @@
+// Tests that SQLite holds an open partition file exclusively.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 
-test('an open file is held alone from its first read on, with no shared memory', async () => {
+test('an open file is locked exclusively from its first read, without shared memory', async () => {
   await using place = scratch();
   const first = await place.open();
   await first.create('test', 0, 'ready');

@@ -1,3 +1,5 @@
+// Tests the checkpoints of a partition file. A simulated power loss leaves any mixture of synced
+// and unsynced sectors in the file and its WAL.
 import {
   copyFileSync,
   existsSync,
@@ -21,7 +23,7 @@ import { PreparedStatements } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 
 const ROWS = 200;
-/** What a disk writes whole. */
+/** A disk writes a sector completely or not at all. */
 const SECTOR_BYTES = 512;
 
 interface Image {
@@ -29,11 +31,11 @@ interface Image {
   readonly wal: Buffer;
 }
 
-/** A file whose `seq` is the number of the last transaction, which wrote that into all its rows. */
+/** A partition file. Each transaction writes its number to `seq` and to all rows. */
 class Subject {
   readonly directory = mkdtempSync(join(tmpdir(), 'partition-wal-'));
   readonly file = join(this.directory, 'data.db');
-  /** Called by the syncs of a checkpoint, before they are as good as done. */
+  /** These replace the syncs of a checkpoint. A sync is done when its function returns. */
   inPool: (fd: number) => void = () => undefined;
   here: (fd: number) => void = () => undefined;
   folder: (directory: string) => Promise<void> = () => Promise.resolve();
@@ -67,12 +69,12 @@ class Subject {
     });
   }
 
-  /** SQLite loses its locks by reading so: they are not tested here. */
+  /** Reads the present bytes. This drops SQLite's locks, which are not tested here. */
   now(): Image {
     return { file: readFileSync(this.file), wal: readFileSync(`${this.file}-wal`) };
   }
 
-  /** The number of the last transaction, when the file is sound. */
+  /** Expects that the file is sound, and returns the number of its last transaction. */
   roundOf(image: Image): number {
     const copy = join(this.directory, 'image.db');
     writeFileSync(copy, image.file);
@@ -96,7 +98,7 @@ function roundIn(file: string): number {
   return round;
 }
 
-/** What a power loss may leave of two contents of a file, the second of which is not synced. */
+/** Returns what a power loss may leave of the synced and the later unsynced bytes of a file. */
 function torn(synced: Buffer, written: Buffer, random: Random): Buffer {
   const mixed = Buffer.alloc(random.below(2) === 0 ? synced.length : written.length);
   const cut = random.below(mixed.length + 1);
@@ -123,7 +125,7 @@ test.each(seeds)('a power loss at any time leaves a sound file, seed %i', async 
   for (let checkpoint = 0; checkpoint < 5; checkpoint += 1) {
     for (let writes = 1 + random.below(3); writes > 0; writes -= 1) {
       subject.write();
-      // The log has what the WAL may lose.
+      // The WAL may lose newer transactions: the commit log has them.
       for (let times = 0; times < 6; times += 1) {
         expect(lose()).toBeGreaterThanOrEqual(checkpointed);
       }
@@ -137,12 +139,12 @@ test.each(seeds)('a power loss at any time leaves a sound file, seed %i', async 
     };
     expect([await subject.wal.checkpointAside(), syncs]).toEqual([true, 3]);
     checkpointed = subject.round;
-    // Now the file has it all by itself.
+    // The file is now complete without its WAL.
     expect(subject.roundOf({ ...subject.now(), wal: Buffer.alloc(0) })).toBe(checkpointed);
   }
 });
 
-test.each([1, 2, 3])('a write during sync %i comes first, and nothing is lost', async (which) => {
+test.each([1, 2, 3])('a write during sync %i ends the checkpoint without loss', async (which) => {
   using subject = new Subject();
   subject.write();
   let syncs = 0;
@@ -155,13 +157,14 @@ test.each([1, 2, 3])('a write during sync %i comes first, and nothing is lost', 
     if (syncs === which) subject.write();
   };
   expect(await subject.wal.checkpointAside()).toBe(false);
-  // It waits for the disk where its WAL begins anew, and before that.
+  // During the second sync the file has all frames, and the write would restart the WAL. Before
+  // that it syncs the file itself.
   expect(waited).toEqual(which === 2 ? [true] : []);
   expect(subject.roundOf(subject.now())).toBe(2);
   expect(await subject.wal.checkpointAside()).toBe(true);
 });
 
-test.each([1, 2, 3])('a file that is closed during sync %i is whole', async (which) => {
+test.each([1, 2, 3])('a file that is closed during sync %i is complete', async (which) => {
   using subject = new Subject();
   subject.write();
   let syncs = 0;
@@ -177,7 +180,7 @@ test.each([1, 2, 3])('a file that is closed during sync %i is whole', async (whi
   expect(roundIn(subject.file)).toBe(1);
 });
 
-test('a file that goes with its folder ends a checkpoint without a failure', async () => {
+test('a checkpoint ends without an error when its folder is moved away', async () => {
   using subject = new Subject();
   subject.write();
   subject.folder = async (directory) => {
@@ -190,7 +193,7 @@ test('a file that goes with its folder ends a checkpoint without a failure', asy
   expect(roundIn(subject.file)).toBe(1);
 });
 
-test('a folder that cannot be synced under an open file is a failure', async () => {
+test('a checkpoint fails when the folder of the open file cannot be synced', async () => {
   using subject = new Subject();
   subject.write();
   subject.folder = () => syncDirectory(join(subject.directory, 'gone'));
@@ -198,7 +201,7 @@ test('a folder that cannot be synced under an open file is a failure', async () 
 });
 
 test.each(['closed', 'killed'])(
-  'a WAL whose file could not be synced is kept for who opens it next, once it is %s',
+  'a WAL is kept for the next start if its file could not be synced and is then %s',
   async (how) => {
     using subject = new Subject();
     subject.write();
@@ -210,7 +213,7 @@ test.each(['closed', 'killed'])(
     };
     const failure = { code: 'STORE_FAILED', cause: expect.objectContaining({ message: 'EIO' }) };
     await expect(subject.wal.checkpointAside()).rejects.toMatchObject(failure);
-    // Linux tells of an error once: whoever syncs again is told that all is well.
+    // Linux reports a sync error once per descriptor: a second sync would report success.
     await expect(subject.wal.checkpointAside()).rejects.toThrow('could not be synced');
     expect(() => subject.write()).toThrow('could not be synced');
     if (how === 'closed') subject.wal.close();
@@ -218,7 +221,7 @@ test.each(['closed', 'killed'])(
     for (const tail of ['-wal', '-wal.kept']) {
       if (existsSync(subject.file + tail)) linkSync(subject.file + tail, left + tail);
     }
-    // The disk has only some of the sectors.
+    // The disk has only some of the written sectors.
     writeFileSync(left, torn(before, readFileSync(subject.file), seededRandom(3)));
     restoreWal(left);
     expect(roundIn(left)).toBe(1);
@@ -226,7 +229,7 @@ test.each(['closed', 'killed'])(
   },
 );
 
-test('who overtakes learns from a descriptor of its own that a file cannot be synced', async () => {
+test('a write during a checkpoint detects a failed sync through its own descriptor', async () => {
   using subject = new Subject();
   subject.write();
   const before = subject.now();
@@ -246,7 +249,7 @@ test('who overtakes learns from a descriptor of its own that a file cannot be sy
   expect(subject.roundOf({ file: before.file, wal: kept })).toBe(1);
 });
 
-test('a WAL without frames is left alone, and without descriptors SQLite does it', async () => {
+test('an empty WAL stays empty, and SQLite checkpoints a WAL that cannot be opened', async () => {
   using subject = new Subject();
   subject.wal.checkpoint('TRUNCATE');
   expect(await subject.wal.checkpointAside()).toBe(true);
@@ -258,7 +261,7 @@ test('a WAL without frames is left alone, and without descriptors SQLite does it
   expect(roundIn(cloned(subject.file))).toBe(1);
 });
 
-/** To be opened beside the one who has it. */
+/** Copies the file, so that the copy can be opened while the subject has the file open. */
 function cloned(file: string): string {
   copyFileSync(file, `${file}.clone`);
   return `${file}.clone`;

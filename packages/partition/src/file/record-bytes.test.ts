@@ -1,8 +1,8 @@
-// The hash of a row is that of its encoded bytes, however long the value.
+// Tests that the hash of a record equals the hash of its encoded bytes, for values of any length.
 import { expect, test } from 'vitest';
 import { encodeRecord, hashRecord, hashRecordBytes, recordLength } from './record-bytes.ts';
 
-test.each([0, 1, 16_383, 16_384, 65_536])('the hash with a value of %i bytes', (length) => {
+test.each([0, 1, 16_383, 16_384, 65_536])('a %i-byte value hashes like its encoding', (length) => {
   const value = Buffer.alloc(length, length);
   for (const origin of [null, { ms: 7, tie: 8 }]) {
     for (const expiresMs of [0, 2 ** 40]) {

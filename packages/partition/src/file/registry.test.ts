@@ -1,8 +1,8 @@
-// Which partitions have changed: whoever follows them must hear of every change.
+// Tests which partitions are reported as changed: their followers must learn of every change.
 import { expect, test } from 'vitest';
 import { scratch, write } from '../../test/support/scratch-store.ts';
 
-test('records, states and files are told once', async () => {
+test('a change of records, state or file is reported exactly once', async () => {
   await using place = scratch();
   const store = await place.open();
   const touched = (): number[] => [...store.takeTouched('test')].sort((a, b) => a - b);

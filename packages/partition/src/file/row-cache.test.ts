@@ -1,4 +1,5 @@
-// Cached rows: what is asked for stays within the bytes allowed, and none outlives its row.
+// Tests cached rows: rows that are read stay cached within the byte limit, and no cached row
+// outlives the row in the file.
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import type { HashedRow } from './record.ts';
@@ -13,7 +14,7 @@ function row(key: string, value: string | null): HashedRow {
 const names = Array.from({ length: 1_000 }, (_, index) => `key-${index}`);
 const found = (cache: RowCache) => names.filter((name) => cache.find(name) !== undefined);
 
-test('within the bytes allowed, and what is asked for stays', () => {
+test('the cache stays within its byte limit and keeps rows that are read', () => {
   const cache = new RowCache();
   cache.limit(100 * 1_000);
   for (const name of names) {
@@ -25,7 +26,7 @@ test('within the bytes allowed, and what is asked for stays', () => {
   expect(found(cache).length).toBeLessThanOrEqual(100);
 });
 
-test('a row is given as the file has it; a deletion is a row, a long value none', () => {
+test('rows and deletions are cached as in the file, but not rows with long values', () => {
   const cache = new RowCache();
   cache.keep('a', row('a', 'four'));
   cache.keep('b', row('b', null));
@@ -35,7 +36,7 @@ test('a row is given as the file has it; a deletion is a row, a long value none'
   expect(cache.find('c')).toBeUndefined();
 });
 
-test('a small cache has small pieces of memory', () => {
+test('a small cache allocates small chunks of memory', () => {
   for (const [bytesMax, piece] of [
     [8_000, 2_000],
     [1_000_000, 16_384],
@@ -48,7 +49,7 @@ test('a small cache has small pieces of memory', () => {
   }
 });
 
-test('what is forgotten is in neither generation; what is cleared in none', () => {
+test('a forgotten row leaves both generations, and clear removes all rows', () => {
   const cache = new RowCache();
   cache.limit(4 * 1_000);
   for (const name of names.slice(0, 2)) cache.keep(name, row(name, 'v'.repeat(1_800)));
@@ -59,7 +60,7 @@ test('what is forgotten is in neither generation; what is cleared in none', () =
   expect(found(cache)).toEqual([]);
 });
 
-test('a row that was read is not read again once it has another version', async () => {
+test('a cached row is not returned after a newer version was written', async () => {
   await using place = scratch();
   const store = await place.open({ memtableRowsMax: 2 });
   await store.create('test', 0, 'ready');
@@ -72,7 +73,7 @@ test('a row that was read is not read again once it has another version', async 
   }
 });
 
-test('a partition that nobody asks for gives its rows back', async () => {
+test('a partition without requests frees its cached rows', async () => {
   await using place = scratch();
   const store = await place.open({ memtableRowsMax: 1 });
   await store.create('test', 0, 'ready');

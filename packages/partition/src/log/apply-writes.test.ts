@@ -1,10 +1,10 @@
-// What is durable in the log, and the file it is meant for.
+// Tests how durable log entries are applied to a partition whose file is lost.
 import { expect, test } from 'vitest';
 import { lostError } from '../file/lost-file.ts';
 import { clean, newPartition } from '../file/partition.ts';
 import { applyGroup } from './apply-writes.ts';
 
-test('a file that was lost is given nothing more, and the log keeps what it was not given', () => {
+test('a lost file takes no more entries, and the log keeps the entries that it refused', () => {
   const partition = newPartition({ keyspace: 'test', partition: 1, incarnation: 'a' });
   partition.damage = lostError(partition, 'its name is gone');
   expect(partition.dirtySince).toBe(clean);

@@ -1,3 +1,4 @@
+// Tests failures of the commit log, and how it moves on to a new segment.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import type { WriteCall } from './log-batch.ts';
 import { createSegment, segmentFile } from './log-segment.ts';
 import { storeLimits } from './store-limits.ts';
 
-test('a log that cannot be written fails once, and gives back every waiting write', async () => {
+test('a log that cannot be written fails once and returns every waiting write', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   const created = await createSegment(directory, 1);
   await created.handle.close();
@@ -45,7 +46,7 @@ test('a log that cannot be written fails once, and gives back every waiting writ
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('a batch that waits takes nothing more once its segment is left', async () => {
+test('a waiting batch takes no more writes once the log leaves its segment', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   const durable: [segment: number, keys: string[]][] = [];
   const log = new CommitLog({
@@ -85,7 +86,7 @@ test('a batch that waits takes nothing more once its segment is left', async () 
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('who waits for a log that is given up is not left waiting', async () => {
+test('drained resolves when the log is abandoned', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   const log = new CommitLog({
     directory,

@@ -1,3 +1,5 @@
+// Tests the recovery of the commit log from segments that are torn, cut or damaged, and of stores
+// whose WALs are lost.
 import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -11,9 +13,9 @@ import { readSegment } from './read-segment.ts';
 const KEYS = ['a', 'b', 'c', 'd', 'e'];
 const place = scratch();
 let log = '';
-/** To the end of the last frame. */
+/** The segment, up to the end of its last frame. */
 let bytes = Buffer.alloc(0);
-/** Start of each frame, and the end of the last. */
+/** The start of each frame, and the end of the last one. */
 const starts: number[] = [];
 
 beforeAll(async () => {
@@ -32,30 +34,30 @@ beforeAll(async () => {
     starts.push(next.end);
     frame = next;
   }
-  expect(bytes.length, 'zeros for the frames to come').toBe(frame.end + logFillBytes - spent());
+  expect(bytes.length, 'zeros follow the last frame').toBe(frame.end + logFillBytes - spent());
   bytes = bytes.subarray(0, frame.end);
   expect(starts).toHaveLength(KEYS.length + 1);
   return async () => place[Symbol.asyncDispose]();
 });
 
-/** Frames behind the first lie over the zeros that it brought along. */
+/** Bytes of the zeros that later frames have overwritten. The first frame wrote the zeros. */
 function spent(): number {
   return (starts.at(-1) ?? 0) - (starts[1] ?? 0);
 }
 
-/** As after a power loss that took what is behind `length`: zeros, to the length it had. */
+/** The log after a power loss replaced all bytes after `length` by `behind` and zeros. */
 function tornAt(length: number, behind: Buffer = Buffer.alloc(0)): Buffer {
   const zeros = Buffer.alloc(bytes.length + logFillBytes - spent() - length - behind.length);
   return Buffer.concat([bytes.subarray(0, length), behind, zeros]);
 }
 
-/** How far the log is as it was written: a frame whose missing bytes are zeros is whole. */
+/** Returns how far the log is as written. A frame whose lost bytes were zeros is still whole. */
 function endOfLog(torn: Buffer): number {
   const at = bytes.findIndex((byte, index) => byte !== torn[index]);
   return at === -1 ? bytes.length : at;
 }
 
-/** What remains of the log when its bytes are these, or the error code. */
+/** Returns how many frames are read from a log with these bytes, or the error code. */
 async function framesOf(content: Buffer): Promise<number | string> {
   await using image = scratch();
   image.damaged();
@@ -69,7 +71,7 @@ async function framesOf(content: Buffer): Promise<number | string> {
 }
 
 describe('one segment', () => {
-  test('torn at any byte keeps every frame before', async () => {
+  test('a segment that is torn at any byte keeps every frame before it', async () => {
     for (let length = segmentHeaderBytes; length <= bytes.length; length += 1) {
       const torn = tornAt(length);
       const whole = starts.filter((start) => start <= endOfLog(torn)).length - 1;
@@ -77,11 +79,11 @@ describe('one segment', () => {
     }
   });
 
-  test('cut inside a frame behind the first is damage: it was on the disk', async () => {
+  test('a cut inside a later frame than the first is damage: the frame was on disk', async () => {
     const [, first = 0] = starts;
     for (let length = 0; length <= bytes.length; length += 1) {
       const whole = starts.filter((start) => start <= length).length - 1;
-      // The first frame brings the zeros: nobody knows of it before all of them are there.
+      // The first frame writes the zeros. It is not acknowledged before all of them are written.
       const isKept = starts.includes(length) || length < first;
       const wanted = isKept ? Math.max(0, whole) : 'LOG_DAMAGED';
       expect(await framesOf(bytes.subarray(0, length)), `cut at ${length}`).toBe(wanted);
@@ -90,7 +92,7 @@ describe('one segment', () => {
     expect(await framesOf(zeros), 'a crash in the middle of the zeros').toBe(1);
   });
 
-  test('of a later program: nothing is lost, and the way back is named', async () => {
+  test('a segment of a newer release is refused, and the hint says how to continue', async () => {
     const seed = bytes.readUInt32BE(segmentHeaderBytes - 4);
     const [header, first] = [
       bytes.subarray(0, segmentHeaderBytes),
@@ -118,7 +120,7 @@ describe('one segment', () => {
     }
   });
 
-  test('of an earlier program: nobody knows how long it was', async () => {
+  test('a segment of an older release may be cut: its length is unknown', async () => {
     const header = Buffer.from(bytes.subarray(0, segmentHeaderBytes));
     header.fill(7, 16, 24);
     header.writeUInt32BE(crc32(header.subarray(0, 24)), 24);
@@ -130,7 +132,7 @@ describe('one segment', () => {
     expect(await framesOf(next)).toBe(1);
   });
 
-  test('any flipped byte of the last frame drops this frame alone', async () => {
+  test('a flipped bit in any byte of the last frame drops only this frame', async () => {
     for (let at = starts.at(-2) ?? 0; at < bytes.length; at += 1) {
       const flipped = tornAt(bytes.length);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
@@ -138,7 +140,7 @@ describe('one segment', () => {
     }
   });
 
-  test('any flipped byte before the last frame is damage, never a shorter log', async () => {
+  test('a flipped bit before the last frame is damage, never a shorter log', async () => {
     for (let at = 0; at < (starts.at(-2) ?? 0); at += 1) {
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
@@ -146,7 +148,7 @@ describe('one segment', () => {
     }
   });
 
-  test('garbage or zeros behind the last frame are a torn tail', async () => {
+  test('garbage or zeros after the last frame are a torn tail', async () => {
     for (const tail of [
       Buffer.alloc(5_000),
       Buffer.alloc(300, 0x52),
@@ -158,7 +160,7 @@ describe('one segment', () => {
 });
 
 describe('a store without its WALs, as after a power loss', () => {
-  test('finds everything in the log, under the same numbers', async () => {
+  test('the log restores all rows with the same sequence numbers', async () => {
     await using image = place.image();
     cutWals(image.directory, () => 0);
     const store = await image.open();
@@ -166,8 +168,8 @@ describe('a store without its WALs, as after a power loss', () => {
     expect(store.info('test', 0)).toMatchObject({ seq: KEYS.length, rows: KEYS.length });
   });
 
-  // What is read of a log cut at any byte, the tests above try; this is what a store makes of it.
-  test('torn in the last two frames, and at their ends, keeps every frame before', async () => {
+  // The tests above read a log that is torn at any byte. This one opens a store on some of them.
+  test('a log that is torn in its last two frames keeps every frame before the tear', async () => {
     const from = starts.at(-3) ?? 0;
     const every = Array.from({ length: bytes.length - from }, (_, at) => from + at);
     const isNear = (length: number): boolean =>
@@ -179,7 +181,7 @@ describe('a store without its WALs, as after a power loss', () => {
       const store = await image.open();
       const whole = starts.filter((start) => start <= length).length - 1;
       expect(store.info('test', 0), `cut at ${length}`).toMatchObject({ seq: whole });
-      // The tail is cut for good: new writes and another crash do not meet it again.
+      // The torn tail is removed: it does not return after new writes and another crash.
       await store.write([write('new', 'x', 100)]);
       await using second = image.image();
       cutWals(second.directory, () => 0);
@@ -187,7 +189,7 @@ describe('a store without its WALs, as after a power loss', () => {
     }
   });
 
-  test('or with any part of them, finds the same content and numbers', async () => {
+  test('the log and any part of a WAL restore the same rows and sequence numbers', async () => {
     await using many = scratch();
     // No checkpoint in this store: none of its WAL bytes has ever been synced.
     const store = await many.open();
@@ -203,7 +205,7 @@ describe('a store without its WALs, as after a power loss', () => {
     }
   }, 60_000);
 
-  test('damage before the tail names file and offset, and changes nothing', async () => {
+  test('damage before the tail is reported with its offset, and changes nothing', async () => {
     await using image = place.image();
     image.damaged();
     const file = logFiles(image.directory)[0] ?? '';
@@ -220,7 +222,7 @@ describe('a store without its WALs, as after a power loss', () => {
     expect(textOf(await image.open(), 'e')).toBe('ve');
   });
 
-  test('a finished segment ends with its last frame, one that goes on may have zeros', async () => {
+  test('zeros may follow the last frame in the current segment only', async () => {
     await using many = scratch();
     const store = await many.open({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
     await store.create('test', 0, 'ready');
@@ -234,7 +236,7 @@ describe('a store without its WALs, as after a power loss', () => {
     expect((await image.open()).info('test', 0)).toEqual(store.info('test', 0));
   });
 
-  test('a log that is deleted after a kill is no log that was closed cleanly', async () => {
+  test('a missing log is damage after a kill, but not after a clean close', async () => {
     await using one = scratch();
     const store = await one.open();
     await store.create('test', 0, 'ready');
@@ -244,7 +246,7 @@ describe('a store without its WALs, as after a power loss', () => {
     rmSync(join(image.directory, 'log'), { recursive: true });
     const refusal = { code: 'LOG_DAMAGED', message: expect.stringContaining('no segment') };
     await expect(image.open()).rejects.toMatchObject(refusal);
-    await expect(image.open(), 'also the second time').rejects.toMatchObject(refusal);
+    await expect(image.open(), 'the second attempt').rejects.toMatchObject(refusal);
     expect(await checkStore(image.directory)).toMatchObject([{ code: 'LOG_DAMAGED' }]);
     for (const [file, content] of files) writeFileSync(file, content);
     const whole = await image.open();

@@ -1,4 +1,4 @@
-// Frames that bring zeros along, on a disk that has no room for all of these.
+// Tests frames that write zeros ahead of later frames, on a disk without room for all the zeros.
 import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ type Call = readonly [
   done: (error: NodeJS.ErrnoException | null, written: number) => void,
 ];
 
-/** Each write of several pieces ends after so many bytes, as on a full disk. */
+/** Ends each write of several pieces after `bytes` bytes, as on a full disk. */
 function roomFor(bytes: number): void {
   const short = (...[fd, pieces, position, done]: Call): void => {
     const all = Buffer.concat(pieces).subarray(0, bytes);
@@ -36,7 +36,7 @@ function roomFor(bytes: number): void {
 test.each([
   ['the frame and some of them', 600],
   ['half of the frame', 8],
-])('zeros that find no room are a hole: %s', async (_, room) => {
+])('zeros that do not fit on the disk become a hole: room for %s', async (_, room) => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   const segment = await createSegment(directory, 1);
   const append = async (): Promise<void> => {

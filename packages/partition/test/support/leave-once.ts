@@ -1,4 +1,5 @@
-// Program: opens a store, writes a record to each of its partitions, and leaves it.
+// Program: opens a store, marks each of its partitions `lost`, writes a record to each, and leaves
+// the store. Prints whether its files have everything.
 import { randomUUID } from 'node:crypto';
 import type { Write } from '../../src/file/record.ts';
 import { openStore } from '../../src/open-store.ts';

@@ -1,4 +1,5 @@
-// Opens the store named on the command line in a process of its own, and prints how that went.
+// Opens the data directory named on the command line in a separate process. Prints `opened` or the
+// code of the error.
 import { openStore } from '../../src/open-store.ts';
 
 const directory = process.argv[2] ?? '';

@@ -1,4 +1,4 @@
-// A store in a folder of its own; when the test ends every folder is audited and removed.
+// A store in a temporary folder. When the test ends, all its folders are audited and removed.
 /* oxlint-disable max-params -- `write` reads as a row of a table in the tests */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,15 +15,15 @@ import type { Store } from '../../src/store.ts';
 export interface Scratch extends AsyncDisposable {
   readonly directory: string;
   open(limits?: Partial<StoreLimits>): Promise<Store>;
-  /** The folder as it is now, the store still running: what a SIGKILL would leave. */
+  /** Copies the folder while the store runs: the copy is what a SIGKILL would leave. */
   image(): Scratch;
-  /** Keeps the audit at the end from running, for folders that were damaged on purpose. */
+  /** Skips the audit at the end, for folders that the test damages on purpose. */
   damaged(): void;
 }
 
 export function scratch(from?: string): Scratch {
   const directory = mkdtempSync(join(tmpdir(), 'partition-'));
-  // By another process: opening a live database file here would drop SQLite's locks on it.
+  // Copied by another process: opening a live database file here would drop SQLite's locks on it.
   if (from !== undefined) execFileSync('cp', ['-r', `${from}/.`, directory]);
   const stores: Store[] = [];
   const images: Scratch[] = [];
@@ -55,7 +55,7 @@ export function scratch(from?: string): Scratch {
   };
 }
 
-/** Cuts every WAL to `keep` of its length, as a power loss may: 0 removes it. */
+/** Cuts every WAL to the length that `keep` returns, as a power loss may. 0 removes the WAL. */
 export function cutWals(directory: string, keep: (bytes: number) => number): void {
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('-wal')) continue;
@@ -67,7 +67,10 @@ export function cutWals(directory: string, keep: (bytes: number) => number): voi
   }
 }
 
-/** What no sync has made last is cut too: the first files of partitions that were empty before. */
+/**
+ * Damages what a power loss takes besides the WALs: first files of partitions that are not synced
+ * yet, so that their CURRENT still says `new`.
+ */
 export function cutUnfinished(directory: string): void {
   const partitions = join(directory, 'partitions');
   for (const name of readdirSync(partitions, { recursive: true, encoding: 'utf8' })) {
@@ -88,7 +91,7 @@ export function logFiles(directory: string): string[] {
     .map((name) => join(log, name));
 }
 
-/** A write of short texts, for tests that read better so. */
+/** Returns a write with a text as key and a text, or a deletion, as value. */
 export function write(key: string, value: string | null, ms: number, partition = 0): Write {
   return {
     keyspace: 'test',
@@ -100,7 +103,7 @@ export function write(key: string, value: string | null, ms: number, partition =
   };
 }
 
-/** What is stored under a key: its text, null for a tombstone, undefined for nothing. */
+/** Returns the text stored under a key: null for a tombstone, undefined for nothing. */
 export function textOf(store: Store, key: string, partition = 0): string | null | undefined {
   const record = store.read('test', partition, Buffer.from(key));
   if (record === null) return undefined;

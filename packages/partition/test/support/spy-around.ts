@@ -1,14 +1,14 @@
-// Watches a method of all objects of a class, until the mocks are restored.
+// Wraps a method of all objects of a class until the mocks are restored.
 import { vi } from 'vitest';
 
 interface Around {
-  /** With what the method is given. */
+  /** Called with the arguments of the method. */
   readonly before?: (...about: unknown[]) => unknown;
-  /** With what it gives. */
+  /** Called with the result of the method. */
   readonly after?: (answer: unknown) => unknown;
 }
 
-/** Calls of a method that gives a promise, and what is done before and after each. */
+/** Runs `before` and `after` around each call of a method that returns a promise. */
 export function spyAround(
   prototype: object,
   name: string,

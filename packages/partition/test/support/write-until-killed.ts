@@ -25,7 +25,7 @@ async function writer(): Promise<void> {
     await store.write([
       { keyspace: 'test', partition: number % 3, key, value, ms: number + 1, tie: 0 },
     ]);
-    // Synchronous: what was printed before the kill was acknowledged before the kill.
+    // Synchronous, so that the kill loses no number of an acknowledged write in a buffer.
     writeSync(1, `${number}\n`);
   }
 }
