@@ -1,12 +1,12 @@
-// Room for copies: refused with both numbers before the first byte, and the trash makes room only
-// where that is enough.
+// Tests the room on disk for copies: a copy without room is refused before its first byte, with
+// both sizes, and the trash is emptied only where that makes enough room.
 import { readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratch, write } from '../test/support/scratch-store.ts';
 
-test('a full disk: refused with both numbers, and the trash stays for nothing less', async () => {
+test('a copy to a full disk is refused with both sizes, and the trash is kept', async () => {
   await using place = scratch();
   await using other = scratch();
   const first = await place.open();
@@ -20,7 +20,7 @@ test('a full disk: refused with both numbers, and the trash stays for nothing le
   await first.drop('test', 1, 1_000);
   await first.close();
   const { bavail, bsize } = await statfs(place.directory);
-  // Above all that is free, and by more than other work on this disk may free meanwhile.
+  // More than is free, by more than other work on this disk may free meanwhile.
   const store = await place.open({ diskReserveBytes: 2 * bavail * bsize });
   await using snapshot = await from.snapshot('test', 0);
   const { manifest } = snapshot;
@@ -29,5 +29,8 @@ test('a full disk: refused with both numbers, and the trash stays for nothing le
   await expect(store.copies.requireRoom(manifest.bytes)).rejects.toMatchObject(full);
   expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
   expect(await store.trash.list()).toHaveLength(1);
-  expect(await store.trash.trim({ beforeMs: 0, bytesMax: 1e12 }), 'writes need it').toHaveLength(1);
+  expect(
+    await store.trash.trim({ beforeMs: 0, bytesMax: 1e12 }),
+    'writes need the room',
+  ).toHaveLength(1);
 });

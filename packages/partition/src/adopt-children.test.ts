@@ -1,5 +1,5 @@
-// Children are built out of the files of their parents beside a real store. The model is the rows
-// that were written; every folder is audited when its test ends.
+// Tests the adoption of children, which a helper process builds from the files of their parents.
+// The oracle is the rows that were written. Every folder is audited when its test ends.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
@@ -16,7 +16,7 @@ import type { Store } from './store.ts';
 const SEED = 20_261_125;
 const all = { rowsMax: 100_000, bytesMax: 100_000_000 };
 
-/** Parents 0 and 1, and children 2, 3 and 4 of other intervals, so that each gets of both. */
+/** Parents 0 and 1, and children 2, 3 and 4 of other intervals: child 3 gets rows of both parents. */
 const parentsBy: RangesPartitioner = { kind: 'ranges', partitions: 2, starts: ['m'] };
 const childrenBy: RangesPartitioner = {
   kind: 'ranges',
@@ -41,7 +41,7 @@ function adopt(store: Store, parents: readonly number[], children: readonly numb
   });
 }
 
-/** Some expire, some have an origin, some delete, some replace what an earlier one wrote. */
+/** Returns a random write. Some writes expire, have an origin, delete, or replace earlier writes. */
 function randomWrite(random: ReturnType<typeof seededRandom>, ms: number): Write {
   const letter = String.fromCharCode(97 + random.below(26));
   const name = `${letter}/${random.below(300)}`;
@@ -66,14 +66,14 @@ function rowsOf(store: Store, partition: number): string[] {
   return textsOf(store.rowsSince('test', partition, 0, all).rows);
 }
 
-test(`each child has the rows of its keys, and what it had itself (seed ${SEED})`, async () => {
+test(`each child gets the rows of its keys and keeps its own rows (seed ${SEED})`, async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);
   const random = seededRandom(SEED);
   const writes = Array.from({ length: 6_000 }, (_, index) => randomWrite(random, 1_000 + index));
   for (let at = 0; at < writes.length; at += 500) await store.write(writes.slice(at, at + 500));
-  // Newer and older than those of the parents.
+  // One is newer and one is older than the rows of the parents.
   const [newer, older] = [write('a/1', 'newer', 1_000_000, 2), write('a/2', 'older', 1, 2)];
   await store.write([newer, older]);
   const inParents = [0, 1].flatMap((id) => store.rowsSince('test', id, 0, all).rows);
@@ -94,7 +94,7 @@ test(`each child has the rows of its keys, and what it had itself (seed ${SEED})
   expect(textOf(store, 'a/1', 2)).toBe('newer');
   expect(textOf(store, 'a/2', 2)).not.toBe('older');
   const before = [2, 3, 4].map((id) => rowsOf(store, id));
-  // Again: nothing changes. And a kill right afterwards loses nothing.
+  // A second adoption changes nothing, and a kill right after it loses nothing.
   await adopt(store, [0, 1], [2, 3, 4]);
   expect([2, 3, 4].map((id) => rowsOf(store, id))).toEqual(before);
   expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
@@ -102,7 +102,7 @@ test(`each child has the rows of its keys, and what it had itself (seed ${SEED})
   expect([2, 3, 4].map((id) => rowsOf(killed, id))).toEqual(before);
 });
 
-test('empty parents, and children that get nothing, cost no file', async () => {
+test('empty parents, and children that get no rows, have no file', async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);
@@ -116,7 +116,7 @@ test('empty parents, and children that get nothing, cost no file', async () => {
   expect(homes.sort()).toEqual(['0', '2']);
 });
 
-test('a parent whose rows are in memory still gives them', async () => {
+test('children get the rows of a parent that has its rows in memory', async () => {
   await using place = scratch();
   const store = await place.open();
   for (const id of [0, 2, 3, 4]) await store.create('test', id, 'filling');
@@ -126,7 +126,7 @@ test('a parent whose rows are in memory still gives them', async () => {
   expect(textOf(store, 'b', 2)).toBe('a value');
 });
 
-test('a file that came after the mirror gets nothing', async () => {
+test('a child that was created again after the mirror began gets no rows', async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);
@@ -139,7 +139,7 @@ test('a file that came after the mirror gets nothing', async () => {
   expect(rowsOf(store, 2)).toEqual([]);
 });
 
-test('what comes while rows are merged beside the store is merged there too', async () => {
+test('rows that arrive during a merge in the side process are merged there too', async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);
@@ -164,7 +164,7 @@ test('what comes while rows are merged beside the store is merged there too', as
   expect(rowsOf(store, 2)).toHaveLength(1 + 3 * mergeRowsMin);
 });
 
-test('what comes during a long sync is merged and synced before the last turn', async () => {
+test('rows that arrive during a long sync are merged and synced before the last turn', async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);
@@ -175,7 +175,7 @@ test('what comes during a long sync is merged and synced before the last turn', 
   vi.spyOn(PartitionFile.prototype, 'checkpointAside').mockImplementation(async function during(
     this: PartitionFile,
   ) {
-    // The checkpointer syncs other files.
+    // The checkpointer syncs these files, which existed before.
     if (before.some((name) => this.db.name.includes(name))) return sync.call(this);
     const count = counts.shift() ?? 0;
     const names = Array.from({ length: count }, (_, index) => `a/${counts.length}/${index}`);
@@ -184,11 +184,11 @@ test('what comes during a long sync is merged and synced before the last turn', 
   });
   await adopt(store, [0], [2]);
   vi.restoreAllMocks();
-  expect(counts, 'no third sync for what one turn may merge').toEqual([0]);
+  expect(counts, 'rows that one turn may merge cause no third sync').toEqual([0]);
   expect(rowsOf(store, 2)).toHaveLength(1 + mergeRowsMin + 1 + mergeRowsMin);
 });
 
-test('a parent that lacks rows it counts gives nothing, and is marked', async () => {
+test('a parent whose rows do not match its digest is refused and marked as damaged', async () => {
   await using place = scratch();
   const first = await place.open();
   await opened(first);
@@ -200,7 +200,7 @@ test('a parent that lacks rows it counts gives nothing, and is marked', async ()
   const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
   const file = join(home, incarnation, 'data.db');
   const bytes = readFileSync(file);
-  // A row hash: the sum of all is not the digest any more.
+  // Changes a row hash, so that the sum of all hashes is no longer the digest.
   const at = bytes.indexOf('a value') + 'a value'.length;
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   writeFileSync(file, bytes);

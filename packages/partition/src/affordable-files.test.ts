@@ -1,4 +1,5 @@
-// How many files stay open: what is scarce decides, within two limits.
+// Tests how many partition files may stay open: memory or descriptors decide, whichever is scarcer,
+// between a minimum and a maximum.
 import { openPartitionFilesMax, openPartitionFilesMin } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
 import { affordableFiles, machineLimits } from './open-store.ts';
@@ -6,7 +7,7 @@ import { affordableFiles, machineLimits } from './open-store.ts';
 const GIB = 2 ** 30;
 const many = Number.POSITIVE_INFINITY;
 
-test('memory, descriptors, and the limits decide, in any mixture', () => {
+test('the scarcer of memory and descriptors decides, between the minimum and the maximum', () => {
   expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: many })).toBe(5_242);
   expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 5_000 })).toBe(1_000);
   expect(affordableFiles({ memoryBytes: GIB, descriptors: many })).toBe(openPartitionFilesMin);
@@ -16,7 +17,7 @@ test('memory, descriptors, and the limits decide, in any mixture', () => {
   );
 });
 
-test('this machine has limits that make sense', () => {
+test('the limits read from this machine are plausible', () => {
   const { memoryBytes, descriptors } = machineLimits();
   expect(memoryBytes).toBeGreaterThan(2 ** 26);
   expect(descriptors).toBeGreaterThan(100);

@@ -1,3 +1,5 @@
+// Tests copies of partition files from store to store: during writes, with wrong bytes, and after
+// crashes and power losses.
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +51,7 @@ function checksumOf(bytes: Buffer): string {
   return checksum.text();
 }
 
-test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', async () => {
+test('a 64 MiB copy during writes is equal and blocks the event loop only briefly', async () => {
   await using from = scratch();
   await using to = scratch();
   const source = await from.open();
@@ -76,7 +78,7 @@ test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', asyn
   const copyMs = performance.now() - startedMs;
   writing = false;
   await Promise.all(writers);
-  // A share of the copy's own time: a busy machine makes both longer.
+  // The limit is a fraction of the copy's own duration: a busy machine makes both longer.
   expect(delay.max / 1e6).toBeLessThan(copyMs / 4);
   const [mine, theirs] = [source.info('test', 0), target.info('test', 0)];
   expect(theirs).toMatchObject({ digest: mine?.digest, rows: mine?.rows, state: 'filling' });
@@ -86,7 +88,7 @@ test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', asyn
   expect((await image.open()).info('test', 0)?.digest).toBe(mine?.digest);
 }, 120_000);
 
-test('a file is copied by another process, unless a checkpoint comes in between', async () => {
+test('the side process copies a file, unless a checkpoint runs meanwhile or it dies', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -112,7 +114,7 @@ test('a file is copied by another process, unless a checkpoint comes in between'
     });
     const taking = store.snapshot('test', 0);
     await copied.promise;
-    // So much is moved into the file at once: what was copied cannot be trusted.
+    // So much WAL forces a checkpoint into the file: what was copied cannot be trusted.
     const long = 'x'.repeat(valueBytesMax);
     for (let bytes = 0, i = 0; bytes <= 2 * heldWalBytesMax; bytes += valueBytesMax, i += 1) {
       await store.write([write(`long-${i}`, long, i + 1)]);
@@ -129,7 +131,7 @@ test('a file is copied by another process, unless a checkpoint comes in between'
   }
 });
 
-test('a sync that fails before a copy fails the store: it is never tried again', async () => {
+test('a sync that fails before a copy fails the store for all later calls', async () => {
   await using place = scratch();
   const { directory } = place;
   const store = await openStore({ directory, newIncarnation: randomUUID });
@@ -146,7 +148,7 @@ test('a sync that fails before a copy fails the store: it is never tried again',
   expect(textOf(await place.open(), 'a')).toBe('one');
 });
 
-test('no file is opened for a snapshot once the store is closed', async () => {
+test('a snapshot that begins just before close is refused', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -157,10 +159,10 @@ test('no file is opened for a snapshot once the store is closed', async () => {
   await (await place.open()).close();
 });
 
-test('a partition that is dropped while its snapshot is taken is absent', async () => {
+test('a snapshot is refused as absent when its partition is dropped meanwhile', async () => {
   await using place = scratch();
   const store = await place.open();
-  // On a busy disk the snapshot may be there before the drop has synced the file.
+  // On a busy disk the snapshot may be complete before the drop has synced the file.
   let refused = 0;
   for (let tries = 0; tries < 50 && refused === 0; tries += 1) {
     await store.create('test', 0, 'ready');
@@ -179,14 +181,14 @@ test('a partition that is dropped while its snapshot is taken is absent', async 
   expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
 });
 
-test('bytes that are not what the manifest says are refused, the live file stays', async () => {
+test('a copy that does not match its manifest is refused, and the live file stays', async () => {
   await using from = scratch();
   await using to = scratch();
   const source = await from.open();
   const target = await to.open();
   await source.create('test', 0, 'ready');
   await target.create('test', 0, 'filling');
-  // Few enough for one page: a page split would leave stale bytes that nobody misses.
+  // All records fit on one page: a page split would leave stale bytes, where a flip has no effect.
   await fill(source, 6, 50);
   await target.write([write('mine', 'kept', 5)]);
   const before = target.info('test', 0);
@@ -249,7 +251,7 @@ test('bytes that are not what the manifest says are refused, the live file stays
   expect(target.info('test', 0)).toMatchObject({ rows: 7 });
 }, 60_000);
 
-test('chunks out of order, twice or too long are refused', async () => {
+test('chunks that are out of order, repeated or too long are refused', async () => {
   await using from = scratch();
   const source = await from.open();
   await source.create('test', 0, 'ready');
@@ -273,7 +275,7 @@ test('chunks out of order, twice or too long are refused', async () => {
   });
 });
 
-test('a crash before and after the switch leaves one whole file and no second one', async () => {
+test('a crash before or after the switch of files leaves exactly one complete file', async () => {
   await using from = scratch();
   await using to = scratch();
   const source = await from.open();
@@ -288,7 +290,7 @@ test('a crash before and after the switch leaves one whole file and no second on
   await copyPartition(source, target);
   await target.write([write('later', 'kept', 9_000)]);
   await using after = to.image();
-  // Before: the copy lies beside the live file, CURRENT.new is half written.
+  // Before the switch, the copy is beside the live file and CURRENT.new is half written.
   const beside = join(before.directory, 'partitions/test/0');
   mkdirSync(join(beside, 'half-adopted'));
   writeFileSync(join(beside, 'half-adopted/data.db'), 'half a file');
@@ -297,7 +299,7 @@ test('a crash before and after the switch leaves one whole file and no second on
   const early = await before.open();
   expect(early.info('test', 0)).toMatchObject({ incarnation: old, rows: 1 });
   expect(readdirSync(beside).sort()).toEqual([old, 'CURRENT'].sort());
-  // After: the old folder is still there.
+  // After the switch, the old folder still exists.
   mkdirSync(join(after.directory, 'partitions/test/0', old));
   cutWals(after.directory, () => 0);
   const late = await after.open();
@@ -306,11 +308,11 @@ test('a crash before and after the switch leaves one whole file and no second on
   expect(existsSync(join(after.directory, 'partitions/test/0', old))).toBe(false);
 });
 
-test('what is written while copies are adopted outlives a power loss, as promises do', async () => {
+test('writes and promises during the adoption of copies survive a power loss', async () => {
   await using from = scratch();
   await using to = scratch();
   const source = await from.open();
-  // Segments come and go all the time, and so do checkpoints of the present file.
+  // With these limits, segments are removed and the live file is checkpointed all the time.
   const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0, walBytesMax: 16_384 };
   const target = await to.open(limits);
   await source.create('test', 0, 'ready');
@@ -324,14 +326,14 @@ test('what is written while copies are adopted outlives a power loss, as promise
   const writing = (async () => {
     for (let i = 0; isAdopting; i += 1) {
       const keys = Array.from({ length: 5 }, (_, j) => `mine-${i}-${j}`);
-      // More than a segment has room for.
+      // More bytes than fit into a segment.
       await target.write(keys.map((key) => write(key, 'x'.repeat(1_000), 100 + i)));
       acknowledged.push(...keys);
     }
   })();
   const images: { image: Scratch; known: readonly string[] }[] = [];
   const take = (): void => void images.push({ image: to.image(), known: [...acknowledged] });
-  // Between the switch on the disk and that in memory, and right after both.
+  // Images are taken between the switch on disk and the switch in memory, and right after both.
   const { value: replace } = Object.getOwnPropertyDescriptor(OpenFiles.prototype, 'replace')!;
   const replacing = vi.spyOn(OpenFiles.prototype, 'replace');
   const discarding = vi.spyOn(PartitionWal.prototype, 'discard').mockImplementation(() => take());
@@ -364,7 +366,7 @@ test('what is written while copies are adopted outlives a power loss, as promise
   expect(present).toMatchObject({ rows: 200 + acknowledged.length });
 });
 
-test('a file that nobody has written to is not opened, nor is the copy in its place', async () => {
+test('a file without writes is not opened, and neither is the copy that replaces it', async () => {
   await using from = scratch();
   await using to = scratch();
   const source = await from.open();
@@ -392,7 +394,7 @@ test('a file that nobody has written to is not opened, nor is the copy in its pl
   expect((await after.open()).info('test', 0)).toEqual(target.info('test', 0));
 });
 
-test('a partition dropped while its copy comes in stays dropped', async () => {
+test('a partition that is dropped while its copy is finished stays dropped', async () => {
   await using from = scratch();
   const source = await from.open();
   await source.create('test', 0, 'ready');

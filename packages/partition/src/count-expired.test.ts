@@ -1,14 +1,15 @@
-// Records that expire, also many at one moment, against a plain count of what was written.
+// Tests the count of expired records, many of which expire at once. The oracle is a plain count
+// over the writes.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { scratch, write } from '../test/support/scratch-store.ts';
 
 const COUNT = 30_000;
 const LAST_MS = 1_000;
-/** Half of them expire then: more than are counted in a turn. */
+/** Half of the records expire at this time: more than are counted in one turn. */
 const COMMON_MS = 600;
 
-test('what has expired is counted, in several turns of the event loop', async () => {
+test('expired records are counted correctly, in several turns of the event loop', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');

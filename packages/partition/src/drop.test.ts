@@ -1,3 +1,5 @@
+// Tests drops of partitions: what the log, the trash and a new partition keep of the old one, also
+// after crashes and power losses.
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
@@ -15,7 +17,7 @@ import {
 import { OpenFiles } from './file/open-files.ts';
 import { openStore } from './open-store.ts';
 
-test('a partition that is dropped and made again gets nothing of its former life', async () => {
+test('a partition that is dropped and created again has no rows of its former life', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -30,7 +32,7 @@ test('a partition that is dropped and made again gets nothing of its former life
   expect(textOf(again, 'new')).toBe('y');
 });
 
-test('a dropped partition stays away after a crash, its log frames are skipped', async () => {
+test('replay skips the log frames of a dropped partition after a crash', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -45,7 +47,7 @@ test('a dropped partition stays away after a crash, its log frames are skipped',
   await expect(again.drop('test', 0)).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
 });
 
-test('writes under way when the partition is dropped are absent, not applied', async () => {
+test('writes in flight when the partition is dropped are absent, not applied', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -57,7 +59,7 @@ test('writes under way when the partition is dropped are absent, not applied', a
   expect(textOf(store, 'a')).toBeUndefined();
 });
 
-test('the trash keeps what was dropped until it is old enough', async () => {
+test('the trash keeps dropped files until they are old enough', async () => {
   await using place = scratch();
   const store = await place.open();
   const trash = join(place.directory, 'trash');
@@ -79,37 +81,40 @@ test('the trash keeps what was dropped until it is old enough', async () => {
 test.each([
   ['new, all of it in the log', false],
   ['finished, with records in the log', true],
-])('a power loss at any moment of a drop: %s', async (_, isFinished) => {
-  await using place = scratch();
-  let store = await place.open();
-  await store.create('test', 0, 'ready');
-  await store.write([write('a', 'x', 1)]);
-  if (isFinished) {
-    await store.close();
-    store = await place.open();
-  }
-  await store.write([write('b', 'y', 2)]);
-  let isDropped = false;
-  const dropped = store.drop('test', 0).then(() => (isDropped = true));
-  const found: string[] = [];
-  for (;;) {
-    const isOver = isDropped;
-    await using image = place.image();
-    cutWals(image.directory, () => 0);
-    cutUnfinished(image.directory);
-    const again = await image.open();
-    const isGone = again.info('test', 0) === null;
-    found.push(isGone ? 'gone' : `${textOf(again, 'a')}${textOf(again, 'b')}`);
-    await again.close();
-    if (isOver) break;
-    await new Promise(setImmediate);
-  }
-  await dropped;
-  expect(new Set(found)).toEqual(new Set(['xy', 'gone']));
-  expect(found.indexOf('gone')).toBeGreaterThan(found.lastIndexOf('xy'));
-});
+])(
+  'a power loss during a drop leaves all rows or no partition; the file is %s',
+  async (_, isFinished) => {
+    await using place = scratch();
+    let store = await place.open();
+    await store.create('test', 0, 'ready');
+    await store.write([write('a', 'x', 1)]);
+    if (isFinished) {
+      await store.close();
+      store = await place.open();
+    }
+    await store.write([write('b', 'y', 2)]);
+    let isDropped = false;
+    const dropped = store.drop('test', 0).then(() => (isDropped = true));
+    const found: string[] = [];
+    for (;;) {
+      const isOver = isDropped;
+      await using image = place.image();
+      cutWals(image.directory, () => 0);
+      cutUnfinished(image.directory);
+      const again = await image.open();
+      const isGone = again.info('test', 0) === null;
+      found.push(isGone ? 'gone' : `${textOf(again, 'a')}${textOf(again, 'b')}`);
+      await again.close();
+      if (isOver) break;
+      await new Promise(setImmediate);
+    }
+    await dropped;
+    expect(new Set(found)).toEqual(new Set(['xy', 'gone']));
+    expect(found.indexOf('gone')).toBeGreaterThan(found.lastIndexOf('xy'));
+  },
+);
 
-test('a state alone opens no file that goes, and is not in the trash', async () => {
+test('a drop opens no closed file for a pending change of state', async () => {
   await using place = scratch();
   const before = await place.open();
   await before.create('test', 0, 'ready');
@@ -125,7 +130,7 @@ test('a state alone opens no file that goes, and is not in the trash', async () 
   expect(await store.trash.restore(item!.name)).toMatchObject({ state: 'filling', rows: 1 });
 });
 
-test('the trash gives back what no checkpoint had moved into the file', async () => {
+test('the trash restores rows that no checkpoint had moved into the file', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -136,7 +141,7 @@ test('the trash gives back what no checkpoint had moved into the file', async ()
   expect([textOf(store, 'a'), textOf(store, 'b')]).toEqual(['x', 'y']);
 });
 
-test('a drop whose names cannot be synced fails the store, and the log stays', async () => {
+test('a drop whose directory cannot be synced fails the store, and the log stays', async () => {
   await using place = scratch();
   const { directory } = place;
   const store = await openStore({ directory, newIncarnation: randomUUID });

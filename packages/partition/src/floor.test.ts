@@ -1,4 +1,5 @@
-// Dropped tombstones: the floor means what they meant, for every way a write can come.
+// Tests floors: they refuse what the purged tombstones refused, for every way in which a write can
+// arrive.
 import { stampTieMax } from '@ringwright/base/stamp';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
@@ -17,7 +18,7 @@ async function raise(store: Store, ms: number): Promise<void> {
   await store.raiseFloor('test', 0, ms);
 }
 
-test('tombstones up to the floor go; what is not here counts as deleted then', async () => {
+test('tombstones up to the floor are purged, and absent keys count as deleted', async () => {
   await using place = scratch();
   const store = await place.open();
   await filled(store);
@@ -41,7 +42,7 @@ test('tombstones up to the floor go; what is not here counts as deleted then', a
   expect(store.info('test', 0)).toMatchObject({ barrierMs: 5_000 });
 });
 
-test('a tombstone that was read before it went is no row that a record could replace', async () => {
+test('a record can be written for a key whose cached tombstone was purged', async () => {
   await using place = scratch();
   const store = await place.open();
   await filled(store);
@@ -55,7 +56,7 @@ test('a tombstone that was read before it went is no row that a record could rep
   expect(textOf(await place.open(), 'gone-7')).toBe('new');
 });
 
-test('a crash at any moment leaves floor or tombstones; replay brings nothing back', async () => {
+test('a crash before or after a floor is raised brings no deleted record back', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -74,7 +75,7 @@ test('a crash at any moment leaves floor or tombstones; replay brings nothing ba
   }
 });
 
-test('a copy carries the floor: a file that lags cannot bring back what it missed', async () => {
+test('a copy carries its floor, so a lagging file brings no deleted record back', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = [await from.open(), await to.open()];
@@ -88,11 +89,11 @@ test('a copy carries the floor: a file that lags cannot bring back what it misse
   expect(textOf(target, 'k')).toBeUndefined();
   expect(textOf(target, 'kept')).toBe('v');
   expect(textOf(target, 'fresh')).toBe('new');
-  // The promise of the present file outlives it; the floor is the copy's.
+  // The barrier of the old file survives, and the floor is that of the copy.
   expect(target.info('test', 0)).toMatchObject({ floorMs: 100, barrierMs: 150 });
 });
 
-test('what a crash between floor and tombstones leaves is dropped once, on request', async () => {
+test('tombstones that a crash left below the floor are purged once, on request', async () => {
   await using place = scratch();
   await using other = scratch();
   const [store, alike] = [await place.open(), await other.open()];
@@ -113,10 +114,10 @@ test('what a crash between floor and tombstones leaves is dropped once, on reque
   expect(store.info('test', 0)!.digest).toBe(alike.info('test', 0)!.digest);
   drop.mockClear();
   expect(await store.raiseFloor('test', 0, 100)).toBe(false);
-  expect(drop, 'all rows would be looked at').not.toHaveBeenCalled();
+  expect(drop, 'it would scan all rows').not.toHaveBeenCalled();
 });
 
-test('a floor looks at some rows in one turn, and at none without a reason', async () => {
+test('a purge scans a part of the rows per turn, and no rows without a reason', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -127,9 +128,9 @@ test('a floor looks at some rows in one turn, and at none without a reason', asy
   onTestFinished(() => drop.mockRestore());
   expect(await store.raiseFloor('test', 0, 0)).toBe(false);
   expect(await store.raiseFloor('test', 1, 0)).toBe(false);
-  expect(drop, 'a floor of 0 stands for nothing').not.toHaveBeenCalled();
+  expect(drop, 'a floor of 0 purges nothing').not.toHaveBeenCalled();
   await raise(store, 50);
-  expect(drop.mock.results, 'nothing is deleted').toMatchObject([{ value: null }]);
+  expect(drop.mock.results, 'there are no tombstones').toMatchObject([{ value: null }]);
   drop.mockClear();
   await store.write([write('gone', null, 60)]);
   await raise(store, 100);
@@ -138,7 +139,7 @@ test('a floor looks at some rows in one turn, and at none without a reason', asy
   expect(seqs).toEqual([1_024, 2_048, 3_001, null]);
 });
 
-test('what expired by the floor goes with the tombstones, and so do its counters', async () => {
+test('records that expired by the floor are purged, and the counters follow', async () => {
   await using place = scratch();
   await using other = scratch();
   const store = await place.open();
@@ -167,7 +168,7 @@ test('what expired by the floor goes with the tombstones, and so do its counters
   expect(store.info('test', 0)).toMatchObject({ rows, tombstones, bytes, digest });
 });
 
-test('promises of rounds that never ended go with the tombstones, also from the disk', async () => {
+test('promises of rounds that never ended are purged too, also on disk', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');

@@ -1,4 +1,5 @@
-// A store that is left with its process: what the files lack is in the log, and comes back.
+// Tests a store that is left without being closed: what its files lack is in the log, and the next
+// start restores it.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -7,7 +8,7 @@ import { cutWals, logFiles, scratch, textOf } from '../test/support/scratch-stor
 const program = fileURLToPath(new URL('../test/support/leave-once.ts', import.meta.url));
 const partitions = 24;
 
-/** Writes to all partitions, and leaves within so many milliseconds; says whether all is in files. */
+/** Writes to all partitions and leaves within `withinMs`. Returns whether the files have everything. */
 function leave(directory: string, text: string, withinMs: number): boolean {
   const args = [program, directory, String(partitions), text, String(withinMs)];
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) === true;
@@ -16,7 +17,7 @@ function leave(directory: string, text: string, withinMs: number): boolean {
 test.each([
   ['in time', 60_000, true],
   ['without time', -1, false],
-])('%s everything is back, whatever a power loss takes', async (_, withinMs, isWhole) => {
+])('a store that is left %s restores all rows after a power loss', async (_, withinMs, isWhole) => {
   await using place = scratch();
   expect(leave(place.directory, 'first', withinMs)).toBe(isWhole);
   expect(logFiles(place.directory).length > 0).toBe(!isWhole);

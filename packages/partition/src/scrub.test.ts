@@ -1,9 +1,10 @@
+// Tests the scrub: reads report damage to it, and it marks the damaged file.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../test/support/scratch-store.ts';
 
-test('a read tells the scrub of a damaged record, and that marks the file as damaged', async () => {
+test('a read reports a damaged record to the scrub, which marks the file as damaged', async () => {
   await using place = scratch();
   const first = await place.open();
   for (const partition of [0, 1]) await first.create('test', partition, 'ready');
@@ -26,7 +27,7 @@ test('a read tells the scrub of a damaged record, and that marks the file as dam
   expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
 });
 
-test('pages that SQLite cannot read are told to the scrub too', async () => {
+test('a read reports pages that SQLite cannot read to the scrub', async () => {
   await using place = scratch();
   const first = await place.open();
   await first.create('test', 0, 'ready');
@@ -46,7 +47,7 @@ test('pages that SQLite cannot read are told to the scrub too', async () => {
   expect(findings.map(({ code }) => code)).toEqual(['PARTITION_DAMAGED']);
 });
 
-/** The file of test/0, by somebody else. */
+/** Changes the file of test/0 from outside the store. */
 function overwrite(directory: string, change: (bytes: Buffer) => void): void {
   const home = join(directory, 'partitions/test/0');
   const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');

@@ -1,3 +1,5 @@
+// Tests random operations on two stores, with crashes, copies and drops, against a model made of
+// maps.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -25,12 +27,12 @@ const LIMITS = {
 const PARTITIONS = [0, 1, 2];
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/**
- * The oracle: last write wins, in one line of a map. Stamps decide values: equal stamp, equal
- * value.
- */
+/** The oracle: the newest write of each key. Writes with equal stamps have equal values. */
 type Rows = Map<string, { ms: number; value: string | null }>;
-/** Promises are of one store, by key: no older record is taken, until one as new is there. */
+/**
+ * A partition of one store. A promise, by key, refuses older records until a record at least as new
+ * is written.
+ */
 interface There {
   readonly rows: Rows;
   readonly promises: Map<string, number>;
@@ -47,7 +49,7 @@ interface Side {
 
 const side = fc.integer({ min: 0, max: 1 });
 const partition = fc.constantFrom(...PARTITIONS);
-/** What is being filled has its first rows in memory. */
+/** A partition that is `filling` has its first rows in memory. */
 const state = fc.constantFrom('filling' as const, 'ready' as const);
 const operation = fc.oneof(
   {
@@ -82,9 +84,9 @@ const operation = fc.oneof(
       kind: fc.constant('crash' as const),
       side,
       /**
-       * A killed process leaves the WALs whole, a power loss may take them. To cut one anywhere
-       * would be wrong here: what a checkpoint has moved was synced before, and no power loss takes
-       * it back.
+       * A killed process leaves whole WALs; a power loss may take them. A cut at any other place
+       * would be wrong here: a checkpoint syncs what it moves, and no power loss takes synced
+       * bytes.
        */
       walsLost: fc.boolean(),
     }),
@@ -118,7 +120,7 @@ function merge(model: Model, number: number, { key, ms, isPromise }: Change): st
   return 'applied';
 }
 
-/** A copy brings its records whatever was promised here, and its promises with them. */
+/** Merges a copy: its records are taken whatever was promised here, and its promises are kept. */
 function mergeCopy(model: Model, number: number, from: There): void {
   const there = model.get(number);
   if (there === undefined) return;
@@ -178,8 +180,8 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
       await on.store.close();
       on.place = image;
       on.store = await image.open(LIMITS);
-      // Peers that confirmed sequence numbers are not misled: these are the same, or higher where
-      // a copy was merged with what the log has all versions of.
+      // Sequence numbers stay valid for peers that confirmed them: they are the same, or higher
+      // after a copy was merged with rows of which the log has all versions.
       for (const { seq, ...info } of infos) {
         const isCopied = on.model.get(info.partition)?.isCopied;
         const found = on.store.info('test', info.partition);
@@ -214,7 +216,7 @@ function compare({ store, model }: Side): void {
   }
 }
 
-test('two stores behave as two maps, through crashes, copies, drops and reopening', async () => {
+test('two stores behave like two maps, through crashes, copies, drops and reopening', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(operation, { minLength: 1, maxLength: 25, size: 'max' }),

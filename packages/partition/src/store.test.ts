@@ -1,3 +1,4 @@
+// Tests the calls of a store: writes, reads, pages, refusals, limits, watermarks and close.
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,7 @@ import { copyPartition, logFiles, scratch, textOf, write } from '../test/support
 
 const codeOf = (code: string) => expect.objectContaining({ code });
 
-test('a newer stamp wins, an equal one changes nothing, an older one is told', async () => {
+test('a newer stamp wins, an equal one changes nothing, an older one is stale', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -29,7 +30,7 @@ test('a newer stamp wins, an equal one changes nothing, an older one is told', a
   expect(store.highestMs()).toBe(6);
 });
 
-test('pages by sequence skip rows that moved on, and end at the sequence of the file', async () => {
+test('pages by sequence skip replaced rows, and pages by key keep to their bounds', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -55,7 +56,7 @@ test('pages by sequence skip rows that moved on, and end at the sequence of the 
   expect([scanned('', null, true), scanned('a', 'd', true)]).toEqual(['dc', 'cb']);
 });
 
-test('what no store may take is refused with a code, and nothing is written', async () => {
+test('invalid writes and names are refused with a code, and nothing is written', async () => {
   await using place = scratch();
   const store = await place.open({ logQueueBytesMax: 4_096 });
   await store.create('test', 0, 'ready');
@@ -86,7 +87,7 @@ test('what no store may take is refused with a code, and nothing is written', as
   expect(store.info('test', 1)).toBeNull();
 });
 
-test('the largest key and value go in and come out', async () => {
+test('the largest key and value, and an empty value, are read as written', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -99,7 +100,7 @@ test('the largest key and value go in and come out', async () => {
   expect(textOf(store, 'empty')).toBe('');
 });
 
-test('a caller may reuse its arrays as soon as write was called', async () => {
+test('a caller may reuse its arrays as soon as write has returned its promise', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -111,7 +112,7 @@ test('a caller may reuse its arrays as soon as write was called', async () => {
   expect(textOf(store, 'key')).toBe('value');
 });
 
-test('long values that were read stay as they are, whatever becomes of their rows', async () => {
+test('values that were read do not change when their rows change', async () => {
   await using place = scratch();
   const store = await place.open({ memtableRowsMax: 24 });
   await store.create('test', 0, 'ready');
@@ -136,7 +137,7 @@ test('long values that were read stay as they are, whatever becomes of their row
   for (const { value, text } of kept) expect(value.toString() === text).toBe(true);
 });
 
-test('a second store on the directory is refused, here and in another process', async () => {
+test('a second store on a directory is refused, in this and in another process', async () => {
   await using place = scratch();
   const store = await place.open();
   await expect(place.open()).rejects.toEqual(codeOf('DATA_DIR_IN_USE'));
@@ -147,7 +148,7 @@ test('a second store on the directory is refused, here and in another process', 
   await (await place.open()).close();
 });
 
-test('below the reserve writes, creations and copies are refused, reads are not', async () => {
+test('below the reserve, writes, creations and copies are refused, but not reads', async () => {
   await using place = scratch();
   const full = await place.open();
   await full.create('test', 0, 'ready');
@@ -163,7 +164,7 @@ test('below the reserve writes, creations and copies are refused, reads are not'
   expect(textOf(store, 'a')).toBe('one');
 });
 
-test('more partitions than open files: all are served, few are open', async () => {
+test('a store serves more partitions than it keeps files open', async () => {
   await using place = scratch();
   const store = await place.open({ openPartitionFilesMax: 3 });
   const numbers = Array.from({ length: 12 }, (_, number) => number);
@@ -177,7 +178,7 @@ test('more partitions than open files: all are served, few are open', async () =
   expect(store.list().map(({ seq }) => seq)).toEqual(numbers.map(() => 2));
 });
 
-test('segments are freed once checkpointed, and a clean close leaves an empty log', async () => {
+test('log segments are removed after checkpoints, and a clean close leaves none', async () => {
   await using place = scratch();
   const store = await place.open({ logSegmentBytesMax: 4_096, walBytesMax: 40_000 });
   await store.create('test', 0, 'ready');
@@ -192,7 +193,7 @@ test('segments are freed once checkpointed, and a clean close leaves an empty lo
   expect(textOf(again, 'rare', 1)).toBe('x');
 });
 
-test('watermarks never exceed the sequence, and end with the incarnation', async () => {
+test('a watermark never exceeds the sequence and ends with the incarnation', async () => {
   await using place = scratch();
   await using other = scratch();
   const store = await place.open();
@@ -216,7 +217,7 @@ test('watermarks never exceed the sequence, and end with the incarnation', async
   expect(again.info('test', 0)?.incarnation).not.toBe(before);
 });
 
-test('after close every call is refused with STORE_CLOSED', async () => {
+test('calls after close are refused with STORE_CLOSED', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');

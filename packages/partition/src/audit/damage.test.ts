@@ -1,3 +1,4 @@
+// Tests that damage in a partition file is detected, and that it affects no other partition.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
@@ -15,7 +16,7 @@ const everything = {
   ...{ bytesMax: 1_000_000, nowMs: 0 },
 };
 
-/** Whether all records are there; those that are must be right. */
+/** Expects that each record in the page is correct. Returns whether all are there. */
 function isTrue({ rows }: KeyPage, count: number): boolean {
   for (const { key, value } of rows) expect(value?.toString()).toBe(`value of ${key.toString()}`);
   return rows.length === count;
@@ -28,7 +29,7 @@ function dataFile(directory: string, partition: number): string {
   return join(home, incarnation, 'data.db');
 }
 
-test(`a flipped bit is an error, or the audit finds it (seed ${SEED})`, async () => {
+test(`the audit finds every flipped bit that a read would notice (seed ${SEED})`, async () => {
   await using place = scratch();
   place.damaged();
   const keys = Array.from({ length: 40 }, (_, i) => `key-${i}`);
@@ -79,7 +80,7 @@ test(`a flipped bit is an error, or the audit finds it (seed ${SEED})`, async ()
   expect(noticed).toBeGreaterThan(20);
 }, 120_000);
 
-test('a file in the place of another partition is refused, dropping it makes room', async () => {
+test('a file in the place of another partition is refused and can be dropped', async () => {
   await using place = scratch();
   const filled = await place.open();
   await filled.create('test', 0, 'ready');

@@ -1,11 +1,11 @@
-// The lock of a data directory: nobody else may take it, and it needs no room on the disk.
+// Tests the lock of a data directory: it cannot be taken twice, and it needs no room on the disk.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { lockDirectory } from './directory-lock.ts';
 
-test('a directory is locked without a byte written, by a file of its owner alone', async () => {
+test('a directory is locked by an empty file that only its owner can access', async () => {
   await using folder = await scratchFolder();
   for (const turn of ['made', 'found']) {
     const lock = lockDirectory(folder.path);

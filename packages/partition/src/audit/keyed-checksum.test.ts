@@ -1,3 +1,4 @@
+// Tests the keyed checksum of copied files.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { isKeyedChecksum, KeyedChecksum } from './keyed-checksum.ts';
@@ -14,14 +15,14 @@ function checksumOf(checksum: KeyedChecksum, bytes: Buffer): string {
   return checksum.text();
 }
 
-test('bytes have one checksum under a key, in whatever pieces they come', () => {
+test('a checksum depends on the bytes and the key, not on how the bytes are split', () => {
   const text = checksumOf(KeyedChecksum.begin(), file);
   expect(isKeyedChecksum(text)).toBe(true);
   expect(checksumOf(KeyedChecksum.of(text), file)).toBe(text);
   expect(checksumOf(KeyedChecksum.begin(), file)).not.toBe(text);
 });
 
-test('a flipped bit, a byte less or more, and pieces in another order have another', () => {
+test('a flipped bit, a missing or extra byte, and reordered pieces change the checksum', () => {
   const text = checksumOf(KeyedChecksum.begin(), file);
   const others = [file.subarray(1), file.subarray(0, -1), Buffer.concat([file, Buffer.alloc(1)])];
   others.push(

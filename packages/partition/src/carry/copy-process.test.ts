@@ -1,4 +1,5 @@
-// A carrier that dies, hangs, cannot listen or is idle ends its copies, and nothing else.
+// Tests the process of the carrier: what happens to its copies, and to the next one, when it dies,
+// hangs, cannot listen, is idle or is closed.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ function carrier(options: Partial<ConstructorParameters<typeof CopyProcess>[0]> 
   return made;
 }
 
-/** Listens at a port that it makes up, and does this with every order to take. */
+/** Returns a program that reports a made-up port and runs `onTake` for each order to take. */
 function program(name: string, onTake: string): URL {
   const file = join(folder, `${name}.mjs`);
   writeFileSync(
@@ -34,14 +35,14 @@ function program(name: string, onTake: string): URL {
   return pathToFileURL(file);
 }
 
-/** What becomes of one copy: its first report, or the code of what ended it. */
+/** A copy that ends with its first report, or with the code of the error that ended it. */
 function outcome(): { readonly task: CopyTask; readonly ended: Promise<string> } {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   const onReport = ({ kind }: CopyReport): void => resolve(kind);
   return { task: { onReport, onLost: ({ code }) => resolve(code) }, ended };
 }
 
-test('it dies: all its copies end, and the next one has a new process', async () => {
+test('all copies end when the carrier dies, and the next one starts a new process', async () => {
   const made = carrier({
     program: program(
       'dies',
@@ -53,14 +54,14 @@ test('it dies: all its copies end, and the next one has a new process', async ()
   orders[0]?.(order);
   expect(await Promise.all(lost.map(({ ended }) => ended))).toEqual(['COPY_CUT', 'COPY_CUT']);
   expect(made.running).toBe(false);
-  orders[1]?.(order); // of a copy that is over: it reaches nobody
+  orders[1]?.(order); // an order of a copy that has ended: it is not sent
   expect(made.running).toBe(false);
   const next = outcome();
   made.begin(next.task)({ ...order, key: 'ab' });
   expect(await next.ended).toBe('synced');
 });
 
-test('it hangs: who waits kills it', async () => {
+test('a carrier that hangs can be killed, which ends its copies', async () => {
   const made = carrier({ program: program('hangs', 'for (;;);') });
   const hanging = outcome();
   made.begin(hanging.task)(order);
@@ -69,7 +70,7 @@ test('it hangs: who waits kills it', async () => {
   expect(await hanging.ended).toBe('COPY_CUT');
 });
 
-test('it listens where it was told; a port that is taken is said to be', async () => {
+test('the carrier listens at its port, and reports an error if the port is in use', async () => {
   const free = carrier();
   const port = await free.port();
   expect(port).toBeGreaterThan(0);
@@ -81,19 +82,19 @@ test('it listens where it was told; a port that is taken is said to be', async (
   await expect(second.port()).rejects.toMatchObject({ code: 'COPY_CUT' });
 }, 30_000);
 
-test('without work it goes, with the next it comes', async () => {
+test('an idle carrier ends, and the next copy starts it again', async () => {
   const made = carrier({ idleMsMax: 1, program: program('idle', '') });
   const busy = outcome();
   const tell = made.begin(busy.task);
   await made.port();
-  expect(made.running, 'it has work').toBe(true);
+  expect(made.running, 'it has a copy').toBe(true);
   tell({ kind: 'end' });
   await vi.waitFor(() => expect(made.running).toBe(false));
   made.begin(busy.task);
   expect(await made.port()).toBe(7);
 });
 
-test('after the end nothing begins', async () => {
+test('a closed carrier ends its copies and begins no others', async () => {
   const made = carrier();
   const cut = outcome();
   made.begin(cut.task);

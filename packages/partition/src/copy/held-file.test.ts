@@ -1,6 +1,6 @@
-// A file is copied while checkpoints write to it. The oracle is the child that is built out of the
-// copy: the build refuses rows that are not as many, or not of the digest, that the file counts.
-// The folder is audited when the test ends.
+// Tests copies of a file while checkpoints write to it. The oracle is the child that is built from
+// the copy: the build refuses rows that do not match the count and the digest of the file. The
+// folder is audited when the test ends.
 import { setImmediate } from 'node:timers/promises';
 import { copyRoundsMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
@@ -39,7 +39,7 @@ function writesOf(ms: number, indices: readonly number[]) {
   return indices.map((index) => write(keyOf(index), `${ms} ${'x'.repeat(1_000)}`, ms));
 }
 
-/** No copy ends before a checkpoint has come. */
+/** Lets the first copy end only after a checkpoint has written pages. */
 function untilCheckpoint() {
   const noted = vi.spyOn(ChangedPages.prototype, 'note');
   const copy = Reflect.get(SideProcess.prototype, 'copyPages') as SideProcess['copyPages'];
@@ -52,14 +52,14 @@ function untilCheckpoint() {
   });
 }
 
-test.each([1, 2, 3])('what checkpoints wrote meanwhile is copied again (seed %i)', async (seed) => {
+test.each([1, 2, 3])('pages that checkpoints write are copied again (seed %i)', async (seed) => {
   await using place = scratch();
   const first = await place.open();
   await opened(first);
   await first.write(writesOf(1, Array.from(Array(KEYS).keys())));
-  // Then all of it is in the file.
+  // The close moves all rows into the file.
   await first.close();
-  // Each few writes ask for a checkpoint.
+  // With these limits, a few writes cause a checkpoint.
   const store = await place.open({ walBytesMax: 64 * 1024, copyHeldBytesMax: 256 * 1024 });
   const random = seededRandom(seed);
   await store.write(writesOf(2, [0]));
@@ -78,13 +78,13 @@ test.each([1, 2, 3])('what checkpoints wrote meanwhile is copied again (seed %i)
   }
   await pass;
   const pages = copies.mock.calls.map(([work]) => work.pages?.length ?? null);
-  expect(pages[0], 'all of the file').toBeNull();
-  expect(pages[1], 'what was written meanwhile').toBeGreaterThan(0);
+  expect(pages[0], 'the first round copies the whole file').toBeNull();
+  expect(pages[1], 'the second round copies the changed pages').toBeGreaterThan(0);
   expect(store.info('test', 1)).toMatchObject({ rows: KEYS });
   expect(textOf(store, keyOf(0), 1)).toMatch(/^2 x/);
 });
 
-test('one whose checkpoint could not wait for the last round has another', async () => {
+test('a checkpoint during the last round causes another round', async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);
@@ -101,7 +101,7 @@ test('one whose checkpoint could not wait for the last round has another', async
   expect(textOf(store, keyOf(1), 1)).toMatch(/^1 x/);
 });
 
-/** Each round is broken. */
+/** Runs a checkpoint in every last round, so that another round is needed. */
 function neverHeld() {
   const hold = Reflect.get(PartitionWal.prototype, 'holdStill') as () => number;
   return vi.spyOn(PartitionWal.prototype, 'holdStill').mockImplementation(function breaking(
@@ -112,7 +112,7 @@ function neverHeld() {
   });
 }
 
-test('a file that is written to without end is copied by this process', async () => {
+test('a file that checkpoints write to without end is copied by this process', async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);
@@ -123,7 +123,7 @@ test('a file that is written to without end is copied by this process', async ()
   expect(textOf(store, keyOf(1), 1)).toMatch(/^1 x/);
 });
 
-test('and so is one whose changes could not be noted', async () => {
+test('a file whose changed pages cannot be recorded is copied by this process', async () => {
   await using place = scratch();
   const store = await place.open();
   await opened(store);

@@ -1,5 +1,5 @@
-// A small partition that travels packed: the file that is made of it, what a crash leaves, and
-// bytes that are not what they should be.
+// Tests small partitions that travel as one message: the file that is created from it, what a crash
+// leaves, and damaged messages.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
@@ -32,7 +32,7 @@ const pack = (store: Store): PackedPartition => must(store.copies.pack(place), '
 
 const some = Array.from({ length: 9 }, (_, i) => write(`key-${i}`, `value ${i}`, 10 + i));
 
-/** Stored, then written over in part, so that a part waits in memory. */
+/** Writes records to the file and then replaces some, so that a part of the rows waits in memory. */
 async function fill(source: Store): Promise<void> {
   const unusual: Write[] = [
     { ...write('expires', 'soon', 40), expiresMs: 1_000 },
@@ -55,7 +55,7 @@ async function expectSame(source: Store, target: Store): Promise<void> {
   expect((await target.scrub('test', 0)).findings).toEqual([]);
 }
 
-test('every kind of record, stored or waiting, and another incarnation', async () => {
+test('every kind of record arrives, from file or memory, in a new incarnation', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -71,7 +71,7 @@ test('every kind of record, stored or waiting, and another incarnation', async (
   expect(target.highestMs()).toBe(52);
 });
 
-test('what the source has promised, and not dropped yet, is promised here', async () => {
+test('the floor and the barrier of the source apply to the unpacked partition', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -83,7 +83,7 @@ test('what the source has promised, and not dropped yet, is promised here', asyn
   expect(target.info('test', 0)).toMatchObject({ floorMs: 12, barrierMs: 30 });
 });
 
-test('an empty one, with a floor or without', async () => {
+test('an empty partition can be packed, with or without a floor', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -97,8 +97,8 @@ test('an empty one, with a floor or without', async () => {
 
 test.each<[string, PartitionState]>([
   ['a partition without a file', 'filling'],
-  ['one with a file', 'lost'],
-])('what %s has is merged, and what the floor covers is not', async (...[, state]) => {
+  ['a partition with a file', 'lost'],
+])('rows of %s are merged, except those below the floor', async (...[, state]) => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to, state);
@@ -127,7 +127,7 @@ test.each<[string, Write[]]>([
     'bytes of keys',
     Array.from({ length: 100 }, (_, i) => write(`${i}`.padStart(900, 'k'), 'v'.repeat(500), 1)),
   ],
-])('one with more %s is not small', async (...[, writes]) => {
+])('a partition with too many %s is not small', async (...[, writes]) => {
   await using from = scratch();
   await using to = scratch();
   const [source] = await stores(from, to);
@@ -135,7 +135,7 @@ test.each<[string, Write[]]>([
   expect(source.copies.pack(place)).toBeNull();
 });
 
-test('a crash leaves an empty partition or the whole one', async () => {
+test('a crash while unpacking leaves an empty or the complete partition', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -157,7 +157,7 @@ const seed = Number(process.env['SEED'] ?? Date.now() % 1e6);
 
 const replay = `SEED=${seed} npx vitest run packed-partition`;
 
-test(`bytes that are not the records change nothing (${replay})`, async () => {
+test(`damaged records are refused and change nothing (${replay})`, async () => {
   await using from = scratch();
   await using to = scratch();
   const random = seededRandom(seed);
@@ -169,7 +169,7 @@ test(`bytes that are not the records change nothing (${replay})`, async () => {
     const bytes = Buffer.from(packed.records);
     const at = random.below(bytes.length);
     if (random.below(4) === 0) return bytes.subarray(0, at);
-    // Less than the first record: one that comes twice is the same record.
+    // Less than the first record: a whole record that comes twice changes nothing.
     if (random.below(4) === 0) return Buffer.concat([bytes, bytes.subarray(0, 1 + (at % 16))]);
     bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
     return bytes;

@@ -1,5 +1,5 @@
-// A copy that takes the place of nothing: what a crash leaves, what is written meanwhile, and what
-// becomes of its marks while nobody opens it.
+// Tests a copy that becomes the first file of its partition: what a crash leaves, that writes
+// during the copy are kept, and that marks are durable while the file stays closed.
 import { readdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
@@ -22,7 +22,7 @@ import { PartitionFile } from '../file/partition-file.ts';
 import { SideProcess } from '../side/side-process.ts';
 import type { Store } from '../store.ts';
 
-/** Around the rename of a staged folder, once. */
+/** Runs `before` and `after` around the next rename of a staged folder. */
 function aroundRename(before: () => Promise<void>, after: () => Promise<void>): void {
   const { rename } = fs;
   const restore = (): void => {
@@ -54,7 +54,7 @@ async function stores(from: Scratch, to: Scratch, limits = {}): Promise<[Store, 
 
 const shortLog = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };
 
-/** Until what the log has now is in the files. */
+/** Writes until all segments that the log has now are removed: their rows are in files then. */
 async function rotateLog({ directory }: Scratch, store: Store): Promise<void> {
   const before = new Set(logFiles(directory));
   for (let i = 0; logFiles(directory).some((file) => before.has(file)); i += 1) {
@@ -62,7 +62,7 @@ async function rotateLog({ directory }: Scratch, store: Store): Promise<void> {
   }
 }
 
-test('a crash leaves an empty partition or the whole copy', async () => {
+test('a crash during a copy leaves an empty partition or the complete copy', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -90,7 +90,7 @@ test('a crash leaves an empty partition or the whole copy', async () => {
   }
 });
 
-test('what is in memory is in the copy, and in the log until that is synced', async () => {
+test('rows in memory are merged into the copy and stay in the log until it is synced', async () => {
   await using from = scratch();
   await using to = scratch();
   const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 2 };
@@ -102,7 +102,8 @@ test('what is in memory is in the copy, and in the log until that is synced', as
   const fill = async (): Promise<void> => {
     await target.write([write('other', 'y'.repeat(5_000), (ms += 1), 1)]);
   };
-  // The copy comes in the second segment, and what is behind the fourth by two is synced.
+  // The copy arrives in the second segment. In the fourth, files that need older segments are
+  // synced.
   for (const _ of [1, 2]) await fill();
   await copyPartition(source, target);
   for (const _ of [3, 4]) await fill();
@@ -116,7 +117,7 @@ test('what is in memory is in the copy, and in the log until that is synced', as
   expect(textOf(reopened, 'key-29')).toBe('x'.repeat(50));
 });
 
-test('more in memory than one turn has time for is merged piece by piece', async () => {
+test('more rows in memory than one turn can merge are merged in pieces', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -134,7 +135,7 @@ test('more in memory than one turn has time for is merged piece by piece', async
   }
 });
 
-test('what is written before the rename, or after it, is in the copy too', async () => {
+test('writes right before and right after the rename are in the copy too', async () => {
   for (const when of ['before', 'after']) {
     await using from = scratch();
     await using to = scratch();
@@ -169,7 +170,7 @@ test('what is written before the rename, or after it, is in the copy too', async
   }
 });
 
-test('a state that changes before the rename, or after it, is that of the copy', async () => {
+test('a new state right before or right after the rename is the state of the copy', async () => {
   for (const when of ['before', 'after']) {
     await using from = scratch();
     await using to = scratch();
@@ -184,7 +185,7 @@ test('a state that changes before the rename, or after it, is that of the copy',
   }
 });
 
-test('a folder of the keyspace that somebody removed is made again', async () => {
+test('the folder of a keyspace is created again after it was removed', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -200,7 +201,7 @@ test('a folder of the keyspace that somebody removed is made again', async () =>
   expect(textOf(target, 'key-3')).toBe('x'.repeat(50));
 });
 
-test('a folder that cannot be renamed fails the copy, and not the store', async () => {
+test('a folder that cannot be renamed fails the copy but not the store', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
@@ -212,7 +213,7 @@ test('a folder that cannot be renamed fails the copy, and not the store', async 
   expect(textOf(target, 'key-3')).toBe('x'.repeat(50));
 });
 
-test('marks of a copy that nobody opens are durable, and a checkpoint stores them', async () => {
+test('marks of a copy that stays closed are durable, and a checkpoint stores them', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to, shortLog);
@@ -227,7 +228,7 @@ test('marks of a copy that nobody opens are durable, and a checkpoint stores the
   expect(target.info('test', 0)).toMatchObject(marks);
   await using killed = to.image();
   expect((await killed.open()).info('test', 0)).toMatchObject(marks);
-  // Segments of the log come and go: the one with the marks is needed until the file has them.
+  // Segments are removed over time, but the one with the marks is needed until the file has them.
   await rotateLog(to, target);
   await using later = to.image();
   cutWals(later.directory, () => 0);
@@ -235,7 +236,7 @@ test('marks of a copy that nobody opens are durable, and a checkpoint stores the
   expect(textOf(target, 'key-7')).toBe('x'.repeat(50));
 });
 
-test('a store that is closed, and a file that is dropped, have the marks as well', async () => {
+test('a close of the store and a drop of the file keep the marks', async () => {
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);

@@ -1,4 +1,5 @@
-// Copies from process to process: what arrives, what does not, and what holds nothing up.
+// Tests copies from carrier to carrier: which bytes arrive, what ends or invalidates a copy, and
+// that unknown peers cannot block it.
 import { once } from 'node:events';
 import net from 'node:net';
 import { copyGreetingsMax } from '@ringwright/base/limits-copies';
@@ -14,11 +15,11 @@ import type { GivenCopy } from './given-copy.ts';
 import type { TakenCopy } from './taken-copy.ts';
 
 const host = '127.0.0.1';
-/** The longest value. */
+/** A value of the maximum length. */
 const MIB = 'x'.repeat(1024 * 1024);
 const place0 = { keyspace: 'test', partition: 0 };
 
-/** Two stores, the second one's file filling. */
+/** A source with `rows` records in partition 0, and a target whose partition 0 is `filling`. */
 async function stores(rows: number, bytes: number) {
   const [from, to] = [scratch(), scratch()];
   const [source, target] = [await from.open(), await to.open()];
@@ -53,12 +54,12 @@ async function carry(source: GivenCopy, taken: TakenCopy): Promise<string> {
   return taken.fetch({ host, ...door }, nobody);
 }
 
-/** Nobody looks how long the WAL becomes while the next copy is given. */
+/** Disables the check of the length of the WAL while the next copy is given. */
 function unwatched(): void {
   vi.spyOn(globalThis, 'setInterval').mockImplementationOnce(() => setTimeout(nobody, 0));
 }
 
-test('a file with what is in its WAL only, and with what was written here meanwhile', async () => {
+test('a copy has the rows of the source WAL and the writes to the target meanwhile', async () => {
   await using place = await stores(3_000, 1_000);
   const { source, target } = place;
   const { given, taken } = await begin(source, target);
@@ -76,7 +77,7 @@ test('a file with what is in its WAL only, and with what was written here meanwh
   expect(textOf(target, 'late')).toBeUndefined();
 });
 
-test('a large file goes on from where it was cut', async () => {
+test('a copy of a large file resumes where it was cut', async () => {
   await using place = await stores(20_000, 1_000);
   const { source, target } = place;
   const { given, taken } = await begin(source, target);
@@ -109,12 +110,12 @@ test('a large file goes on from where it was cut', async () => {
   expect(target.info('test', 0)?.digest).toBe(source.info('test', 0)?.digest);
 });
 
-test('a checkpoint while it is read: the copy is worth nothing', async () => {
+test('a checkpoint while the file is read invalidates the copy', async () => {
   await using place = await stores(100, 1_000);
   const { source, target } = place;
   unwatched();
   const { given, taken } = await begin(source, target);
-  // More than a WAL may hold back.
+  // More than checkpoints may be held back for.
   for (let at = 0; at < 40; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
   const found = await carry(given, taken);
   await expect(given.checksum()).rejects.toMatchObject({ code: 'COPY_BUSY' });
@@ -125,7 +126,7 @@ test('a checkpoint while it is read: the copy is worth nothing', async () => {
   expect(target.info('test', 0)).toMatchObject({ rows: 0, state: 'filling' });
 });
 
-/** What the port answers to these bytes, until it closes. */
+/** Sends bytes to the port. Resolves to how many bytes it answers until it closes. */
 async function answerTo(port: number, bytes: Buffer): Promise<number> {
   const socket = net.connect(port, host);
   socket.on('error', nobody);
@@ -136,7 +137,7 @@ async function answerTo(port: number, bytes: Buffer): Promise<number> {
   return came;
 }
 
-test('a copy brings no checkpoint of its file, but one that is due waits for it', async () => {
+test('a copy causes no checkpoint of its file, and one that is due waits for its end', async () => {
   await using place = await stores(100, 1_000);
   const { source } = place;
   const begun = vi.spyOn(PartitionWal.prototype, 'checkpointAside');
@@ -150,7 +151,7 @@ test('a copy brings no checkpoint of its file, but one that is due waits for it'
   begun.mockRestore();
 });
 
-test('a copy that is released while room is looked for leaves none promised', async () => {
+test('a copy that is released while it reserves disk space frees the reservation', async () => {
   await using place = await stores(100, 1_000);
   const { source } = place;
   const [asked, looking] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -164,7 +165,7 @@ test('a copy that is released while room is looked for leaves none promised', as
     after: (room) => vi.spyOn(room as Room, 'release').mockImplementation(released.resolve),
   });
   const given = source.copies.give(place0);
-  // A WAL too long to be held.
+  // More than checkpoints may be held back for.
   for (let at = 0; at < 6; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
   await asked.promise;
   await given.release();
@@ -172,7 +173,7 @@ test('a copy that is released while room is looked for leaves none promised', as
   await released.promise;
 });
 
-test('a ticket is good once; others get nothing', async () => {
+test('a ticket is valid once, and other greetings get no bytes', async () => {
   await using place = await stores(100, 1_000);
   const given = place.source.copies.give(place0);
   const { port, ticket } = await given.door(0);
@@ -186,22 +187,22 @@ test('a ticket is good once; others get nothing', async () => {
   await given.release();
   await expect(given.door(0)).rejects.toMatchObject({ code: 'MOVE_UNKNOWN' });
   expect(await answerTo(port, packGreeting(second.ticket)), 'released').toBe(0);
-  expect(await half, 'who does not go on is not waited for').toBe(0);
+  expect(await half, 'an incomplete greeting gets no bytes').toBe(0);
 });
 
-test('a ticket is known once told, and unknown once its copy is released', async () => {
+test('a ticket is valid as soon as it is returned, until its copy is released', async () => {
   await using place = await stores(10, 100);
   for (let round = 0; round < 50; round += 1) {
     const given = place.source.copies.give(place0);
     const { bytes } = given.description;
     const [first, second] = [await given.door(0), await given.door(0)];
-    expect(await answerTo(first.port, packGreeting(first.ticket)), 'told').toBe(bytes + 12);
+    expect(await answerTo(first.port, packGreeting(first.ticket)), 'returned').toBe(bytes + 12);
     await given.release();
     expect(await answerTo(second.port, packGreeting(second.ticket)), 'released').toBe(0);
   }
 });
 
-test('what was sent and did not come is given again, until the checksum is asked for', async () => {
+test('bytes that did not arrive are sent again, also after the checksum was returned', async () => {
   await using place = await stores(100, 1_000);
   const given = place.source.copies.give(place0);
   const { bytes } = given.description;
@@ -214,7 +215,7 @@ test('what was sent and did not come is given again, until the checksum is asked
   await given.release();
 });
 
-test('unknown peers that hold connections keep nobody from a copy', async () => {
+test('unknown peers that hold connections do not block a copy', async () => {
   await using place = await stores(100, 1_000);
   const given = place.source.copies.give(place0);
   const { port, ticket } = await given.door(0);
@@ -233,7 +234,7 @@ test('unknown peers that hold connections keep nobody from a copy', async () => 
   await given.release();
 });
 
-test('a rate is kept to at either end', async () => {
+test('the source and the target each keep to a copy rate', async () => {
   await using place = await stores(1_500, 1_000);
   const { source, target } = place;
   const rate = 1024 * 1024;
@@ -254,7 +255,7 @@ test('a rate is kept to at either end', async () => {
   }
 }, 30_000);
 
-test('an encrypted copy shows nothing on the way, and arrives', async () => {
+test('an encrypted copy arrives and shows no plain text on the way', async () => {
   await using place = await stores(500, 1_000);
   const { source, target } = place;
   const given = source.copies.give(place0);

@@ -1,4 +1,5 @@
-// States, barriers and floors are entries of the log: durable with it, in one order with records.
+// Tests that states, barriers and floors are entries of the log: durable with it, and in one order
+// with the records.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { cutWals, scratch, write } from '../../test/support/scratch-store.ts';
 import { spyAround } from '../../test/support/spy-around.ts';
@@ -6,17 +7,18 @@ import type { PartitionPlace } from '../file/data-paths.ts';
 import { EmptyPartitions } from '../file/empty-partitions.ts';
 import { PartitionWal } from '../file/partition-wal.ts';
 
-/** One in three comes before the change that decides about it, one after. */
+/** Number of changes of each kind. Each has three records, written before and after it. */
 const changes = 30;
 
-test('whatever a power loss takes of the WALs, every change and its order are back', async () => {
+test('all changes survive in order, whatever part of the WALs a power loss takes', async () => {
   await using place = scratch();
   const store = await place.open();
   for (const partition of [0, 1]) await store.create('test', partition, 'filling');
   for (let i = 1; i <= changes; i += 1) {
     const ms = 10 * i;
     const state = i % 2 === 0 ? 'ready' : 'lost';
-    // In one frame: the record at the floor is older than it, the one above is not.
+    // All four entries share a frame. Once the floor is raised, a record at the floor is too old,
+    // and the next record above it is not.
     await Promise.all([
       store.write([write(`before-${i}`, 'v', ms)]),
       store.promiseFloor('test', 0, ms),
@@ -38,7 +40,7 @@ test('whatever a power loss takes of the WALs, every change and its order are ba
   }
 });
 
-test('one that is closed has its changes, and so has the next start', async () => {
+test('changes of a closed file are visible at once and after a restart', async () => {
   await using place = scratch();
   const store = await place.open({ openPartitionFilesMax: 1 });
   for (const partition of [0, 1]) await store.create('test', partition, 'filling');
@@ -50,7 +52,7 @@ test('one that is closed has its changes, and so has the next start', async () =
   expect(reopened.list().map(({ state }) => state)).toEqual(['ready', 'lost']);
 });
 
-test('a change that comes while a closed file is finished stays in the log', async () => {
+test('a change that arrives while a closed file is finished stays in the log', async () => {
   await using place = scratch();
   const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };
   const store = await place.open({ ...limits, openPartitionFilesMax: 1 });
@@ -69,7 +71,7 @@ test('a change that comes while a closed file is finished stays in the log', asy
     await store.write([write(`k-${ms}`, 'v'.repeat(500), ms, 1)]);
   }
   expect(changed).toBe(true);
-  // The next segment frees those before it.
+  // Each new segment allows the removal of older ones.
   for (let ms = 100; ms < 150; ms += 1) {
     await store.write([write(`k-${ms}`, 'v'.repeat(500), ms, 1)]);
   }
@@ -78,7 +80,7 @@ test('a change that comes while a closed file is finished stays in the log', asy
   expect(reopened.info('test', 0)?.state).toBe('lost');
 });
 
-test('many changes sync nothing but the log', async () => {
+test('many changes of states, barriers and floors cause no checkpoint', async () => {
   await using place = scratch();
   const store = await place.open();
   const all = Array.from({ length: 20 }, (_, partition) => partition);
@@ -97,7 +99,7 @@ test('many changes sync nothing but the log', async () => {
   );
 });
 
-test('a partition that is dropped meanwhile is absent', async () => {
+test('a change is refused as absent when its partition is dropped meanwhile', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');

@@ -1,4 +1,4 @@
-// A live store under which somebody changes the data directory.
+// Tests how a running store detects that its data directory was changed from outside.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
@@ -29,7 +29,7 @@ async function stored(place: Scratch, limits = {}): Promise<Store> {
   const first = await place.open();
   for (const partition of [0, 1, 2]) await first.create('test', partition, 'ready');
   await first.write([0, 1, 2].map((partition) => write('first', 'a file', 1, partition)));
-  await first.close(); // the log does not have all of it any more
+  await first.close(); // the log no longer has these rows
   const store = await place.open(limits);
   await store.write([0, 1, 2].map((partition) => write('key', 'a value', 1, partition)));
   expect(await store.lookAtFiles()).toEqual(allWell);
@@ -46,7 +46,7 @@ function dataOf(place: Scratch, partition: number): string {
   return join(home, incarnation, 'data.db');
 }
 
-/** By another process: opening a live database file here would drop SQLite's locks on it. */
+/** Copies in another process: opening a live database file here would drop SQLite's locks on it. */
 const copy = (from: string, to: string): void => void execFileSync('cp', [from, to]);
 
 const harm: Record<string, (place: Scratch) => void> = {
@@ -67,9 +67,9 @@ const harm: Record<string, (place: Scratch) => void> = {
 
 describe('damage of one partition', () => {
   for (const [name, change] of Object.entries(harm)) {
-    test(`${name}: it takes nothing more, and begins anew`, async () => {
+    test(`${name}: the partition takes no writes until it is created again`, async () => {
       await using place = scratch();
-      // Each row is in the WAL at once.
+      // With this limit, each row is in the WAL at once.
       const store = await stored(place, { memtableRowsMax: 1 });
       change(place);
       const { lost, partitions } = await store.lookAtFiles();
@@ -89,12 +89,12 @@ describe('damage of one partition', () => {
   }
 });
 
-test('a file that cannot be looked at now is not lost, and the others are looked at', async () => {
+test('a file that cannot be checked now is not lost, and the others are checked', async () => {
   await using place = scratch();
   const store = await stored(place);
   const [home, away] = [homeOf(place, 0), join(place.directory, 'away')];
   renameSync(home, away);
-  symlinkSync(home, home); // ELOOP, which is neither of the errors that mean there is no file
+  symlinkSync(home, home); // ELOOP, which is not an error that means that there is no file
   rmSync(dataOf(place, 1));
   const { lost, errors } = await store.lookAtFiles();
   expect(lost).toMatchObject([{ partition: 1 }]);
@@ -106,7 +106,7 @@ test('a file that cannot be looked at now is not lost, and the others are looked
   expect(textOf(store, 'key', 0)).toBe('a value');
 });
 
-describe('a lost file that is still open is written anew', () => {
+describe('a lost file that is still open is rewritten', () => {
   for (const name of ['the file is deleted', 'its WAL is deleted', 'the whole folder is deleted']) {
     test(name, async () => {
       await using place = scratch();
@@ -124,14 +124,14 @@ describe('a lost file that is still open is written anew', () => {
     });
   }
 
-  test('killed or failed in the middle: lost as it was, no file beside', async () => {
+  test('a kill or error during the rewrite leaves the file lost, and no second file', async () => {
     await using place = scratch();
     let onIncarnation = (): void => undefined;
     const newIncarnation = (): string => {
       onIncarnation();
       return randomUUID();
     };
-    await (await stored(place)).close(); // the log has nothing of it any more
+    await (await stored(place)).close(); // the log no longer has its rows
     const store = await openStore({ directory: place.directory, newIncarnation });
     expect(textOf(store, 'key', 1)).toBe('a value');
     unlinkSync(dataOf(place, 1));
@@ -154,7 +154,7 @@ describe('a lost file that is still open is written anew', () => {
     await store.close();
   });
 
-  test('not when another file took its name', async () => {
+  test('a lost file is not rewritten when another file took its name', async () => {
     await using place = scratch();
     const store = await stored(place);
     harm['a copy takes its place']?.(place);
@@ -165,7 +165,7 @@ describe('a lost file that is still open is written anew', () => {
   });
 });
 
-test('nothing that a store does by itself looks like damage', async () => {
+test('nothing that a store does by itself is reported as damage', async () => {
   await using place = scratch();
   const limits = { openPartitionFilesMax: 2, memtableRowsMax: 1, walBytesMax: 20_000 };
   const store = await stored(place, { ...limits, logSegmentBytesMax: 40_000_000 });
@@ -186,10 +186,10 @@ test('nothing that a store does by itself looks like damage', async () => {
   expect(store.damaged()).toEqual([]);
 });
 
-test('a closed file that another one replaced is not opened', async () => {
+test('a closed file that was replaced by another file is not opened', async () => {
   await using place = scratch();
   const store = await stored(place, { openPartitionFilesMax: 1 });
-  // Only the last one used is open.
+  // Only the file that was used last is open.
   const file = dataOf(place, 0);
   copyFileSync(file, join(place.directory, 'copy'));
   renameSync(join(place.directory, 'copy'), file);
@@ -206,7 +206,7 @@ async function replaced(place: Scratch): Promise<Store> {
   return store;
 }
 
-test('a file that was replaced while open is not taken up when it is closed for room', async () => {
+test('the replacement of an open file is detected when the file is closed for room', async () => {
   await using place = scratch();
   const store = await replaced(place);
   expect(textOf(store, 'key', 1)).toBe('a value');
@@ -217,7 +217,7 @@ test('a file that was replaced while open is not taken up when it is closed for 
   await store.drop('test', 0);
 });
 
-test('a file that was replaced does not pass for the right one after a clean stop', async () => {
+test('the replacement of an open file is still detected after a clean restart', async () => {
   await using place = scratch();
   await (await replaced(place)).close();
   expect(logFiles(place.directory)).not.toEqual([]);
@@ -228,7 +228,7 @@ test('a file that was replaced does not pass for the right one after a clean sto
   expect(textOf(store, 'key', 1)).toBe('a value');
 });
 
-test('a file that is gone stays open until it is written anew', async () => {
+test('a deleted file stays open until it is rewritten', async () => {
   await using place = scratch();
   const store = await stored(place, { openPartitionFilesMax: 2 });
   expect(textOf(store, 'first', 0)).toBe('a file');
@@ -241,7 +241,7 @@ test('a file that is gone stays open until it is written anew', async () => {
 
 describe('the log', () => {
   for (const name of ['deleted', 'cut', 'replaced']) {
-    test(`${name}: it begins anew, and a crash after that loses nothing`, async () => {
+    test(`a new segment follows a log that was ${name}; a later crash loses nothing`, async () => {
       await using place = scratch();
       const store = await stored(place);
       const file = logFiles(place.directory).at(-1) ?? '';
@@ -254,7 +254,7 @@ describe('the log', () => {
       await store.write([write('later', 'another', 2)]);
       expect((await store.lookAtFiles()).log).toBeNull();
       await expect.poll(() => logFiles(place.directory).includes(file)).toBe(false);
-      // What would be found after a kill: all of it as soon as the files are synced.
+      // What a start after a kill finds: everything, as soon as the files are synced.
       const found = async (): Promise<unknown[]> => {
         await using image = scratch(place.directory);
         const reopened = await image.open();
@@ -266,7 +266,7 @@ describe('the log', () => {
   }
 
   for (const [name, keptBytes] of Object.entries({ 'to nothing': 0, 'behind its header': 40 })) {
-    test(`cut ${name}, with more written since: a crash loses nothing`, async () => {
+    test(`a crash loses nothing when the log was cut ${name} and written to since`, async () => {
       await using place = scratch();
       const store = await stored(place);
       truncateSync(logFiles(place.directory).at(-1) ?? '', keptBytes);
@@ -283,7 +283,7 @@ describe('the log', () => {
     });
   }
 
-  test('a finished segment that was cut is seen', async () => {
+  test('the truncation of a finished segment is detected', async () => {
     await using place = scratch();
     const limits = { logSegmentBytesMax: 100_000, logSegmentsBehindMax: 8 };
     const store = await stored(place, limits);
@@ -298,8 +298,8 @@ describe('the log', () => {
     expect((await store.lookAtFiles()).log).toBeNull();
   });
 
-  test('a store whose log cannot begin anew fails', async () => {
-    // It ends without its own: that a failed store is closed with its failure is no news.
+  test('a store that cannot begin a new log segment fails', async () => {
+    // Not `await using`: the close of a failed store rejects, which would fail the test.
     const place = scratch();
     const store = await stored(place);
     rmSync(join(place.directory, 'log'), { recursive: true });

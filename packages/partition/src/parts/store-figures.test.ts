@@ -1,11 +1,11 @@
-// What a store takes of its disk, against what the system says of its folder.
+// Tests the disk usage of a store against the sizes that the system reports, and its request rates.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { requestRateHalfLifeMs } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 
-test('files with their WAL are told of, also of small values, and of none nothing', async () => {
+test('the size of a partition includes its WAL, and is 0 while it has no file', async () => {
   await using place = scratch();
   const store = await place.open();
   for (const partition of [0, 1, 2]) await store.create('test', partition, 'ready');
@@ -29,12 +29,12 @@ test('files with their WAL are told of, also of small values, and of none nothin
   expect(totalBytes).toBeGreaterThan(freeBytes);
 });
 
-test('a steady rate is reached, and half of it is gone after a half-life', async () => {
+test('the request rate reaches a steady rate and halves after one half-life', async () => {
   await using place = scratch();
   const store = await place.open();
   for (const partition of [0, 1]) await store.create('test', partition, 'ready');
   store.requests.count(requestRateHalfLifeMs / 4);
-  expect(store.requests.rates('test'), 'not counted for long').toEqual([]);
+  expect(store.requests.rates('test'), 'measured for too short a time').toEqual([]);
   for (let round = 0; round < 60; round += 1) {
     await store.write([write('a', 'x', round + 1), write('b', 'y', round + 1)]);
     textOf(store, 'a');

@@ -1,8 +1,8 @@
-// A store that fails says why in a sentence, and what to do.
+// Tests the error of a failed store: its message says why, and its hint says what to do.
 import { expect, test } from 'vitest';
 import { failureOf } from './store-parts.ts';
 
-test('a full disk is told from one that fails', () => {
+test('the error distinguishes a full disk from a broken one', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',
   });
@@ -22,5 +22,5 @@ test('a full disk is told from one that fails', () => {
       hint: expect.stringMatching(/^check the disk, then start again/),
     },
   ]);
-  expect(failureOf(failures[0], '/srv/sd2'), 'said once').toBe(failures[0]);
+  expect(failureOf(failures[0], '/srv/sd2'), 'an error is wrapped only once').toBe(failures[0]);
 });

@@ -1,4 +1,5 @@
-// Whether another file has all of this one, told by its last rows: never yes where it has not.
+// Tests the check whether another file covers this one, judged by its last rows. The oracle
+// compares the highest stamp of each key. The check must never say yes wrongly.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { scratch, write } from '../../test/support/scratch-store.ts';
@@ -11,13 +12,14 @@ const keyCount = 12;
 const random = seededRandom(seed);
 const place = (partition: number) => ({ keyspace: 'test', partition });
 
-/** Fills both partitions; whether the second has each record of the first or a newer one. */
+/** Fills both partitions. Returns whether the second has each record of the first or a newer one. */
 async function fill(store: Store, [mine, theirs]: readonly [number, number]): Promise<boolean> {
   const highest = new Map(
     [mine, theirs].map((partition) => [partition, new Map<string, number>()]),
   );
   for (const partition of highest.keys()) await store.create('test', partition, 'ready');
-  // Both are given the same; then the second alone, and now and then the first.
+  // At first both get the same writes. Later the second one gets most of them, and rarely the
+  // first.
   for (let step = 0; step < 30; step += 1) {
     const key = `k${random.below(keyCount)}`;
     const ms = 1 + random.below(step < 15 ? 20 : 60);
@@ -32,7 +34,7 @@ async function fill(store: Store, [mine, theirs]: readonly [number, number]): Pr
   return [...(highest.get(mine) ?? [])].every(([key, ms]) => (others?.get(key) ?? 0) >= ms);
 }
 
-test('it is yes only where every record is there or a newer one of its key', async () => {
+test('a file is covered only if the other has each record or a newer one of its key', async () => {
   const answers = { yes: 0, no: 0, tooShort: 0 };
   await using folder = scratch();
   const store = await folder.open();

@@ -1,3 +1,4 @@
+// Tests the side process: its jobs, its limit, and what fails when it dies or is closed.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,8 +32,8 @@ function sideProcess(
 }
 
 /**
- * A process that dies of files named `throw` and `exit`, waits for the disk with `slow` until it
- * gets `sync`, and finds nothing in others.
+ * A program that dies of files named `throw` and `exit`, never answers for `hang`, waits for the
+ * disk with `slow` until it gets `sync`, and finds nothing in other files.
  */
 function crashing(): URL {
   const program = join(folder, 'crash.mjs');
@@ -69,7 +70,7 @@ test('one process audits many files, good and bad', async () => {
   expect(audits.running).toBe(true);
 });
 
-test('a process that dies takes only the file it was reading with it', async () => {
+test('a process that dies fails only the job that it was doing', async () => {
   const audits = sideProcess({ program: crashing() });
   const settled = await Promise.allSettled(
     ['fine', 'throw', 'exit', 'fine'].map((file) => audits.audit(file)),
@@ -82,7 +83,7 @@ test('a process that dies takes only the file it was reading with it', async () 
   ]);
 });
 
-test('while one waits for the disk the next begins, and both go with the process', async () => {
+test('a job begins while another waits for the disk, and both fail with the process', async () => {
   const audits = sideProcess({ program: crashing() });
   const whole = ['slow', 'fine', 'slow', 'sync'].map((file) => audits.audit(file));
   for (const found of await Promise.all(whole)) expect(found.findings).toEqual([]);
@@ -91,7 +92,7 @@ test('while one waits for the disk the next begins, and both go with the process
 });
 
 test.each(['hang', 'slow'])(
-  'of %s files those beyond the limit are refused; closing fails what waits',
+  'jobs beyond the limit are refused, and closing fails those that wait (%s)',
   async (file) => {
     const audits = sideProcess({ program: crashing() });
     const waiting = Array.from({ length: limits.jobsMax }, () => audits.audit(file));
@@ -106,7 +107,7 @@ test.each(['hang', 'slow'])(
   },
 );
 
-test('an idle process ends and is started again', async () => {
+test('an idle process ends, and the next job starts it again', async () => {
   const audits = sideProcess({ idleMsMax: 1 });
   const file = goodFile();
   await audits.audit(file);
@@ -114,7 +115,7 @@ test('an idle process ends and is started again', async () => {
   expect((await audits.audit(file)).findings).toEqual([]);
 });
 
-test('a process that was prepared takes the next audit', async () => {
+test('a process can be prepared before its first audit, but not after close', async () => {
   const audits = sideProcess();
   audits.prepare();
   audits.prepare();
@@ -139,7 +140,7 @@ function toMake(change: Partial<FileToMake> = {}): FileToMake {
   };
 }
 
-test('files that are asked for together are one job, and each has its own end', async () => {
+test('files that are requested together are one job, and each has its own outcome', async () => {
   const send = vi.spyOn(BackgroundProcess.prototype, 'send');
   onTestFinished(() => send.mockRestore());
   const side = sideProcess();
@@ -161,7 +162,7 @@ test('files that are asked for together are one job, and each has its own end', 
   }
 });
 
-test('each file of a job counts against the limit, and all go with the process', async () => {
+test('each file of a job counts against the limit, and closing fails all of them', async () => {
   const side = sideProcess();
   const waiting = Array.from({ length: limits.jobsMax }, () => side.make(toMake()));
   const settled = Promise.allSettled(waiting);

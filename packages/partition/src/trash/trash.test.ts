@@ -1,4 +1,4 @@
-// The trash: what goes first, and that what comes back is a filling file of a new life.
+// Tests the trash: what is deleted first, and that a restored file is `filling` and has a new life.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
@@ -13,7 +13,7 @@ function item(atMs: number, bytes: number): TrashItem {
   return { name: String(atMs), atMs, keyspace: 'k', partition: 0, incarnation: 'i', bytes };
 }
 
-/** As where no descriptor is left for it. */
+/** Makes the next sync of a directory fail, as when no descriptor is left. */
 function failNextSyncOf(directory: string): void {
   const { open } = fs;
   const restore = (): void => {
@@ -29,7 +29,7 @@ function failNextSyncOf(directory: string): void {
   module.syncBuiltinESMExports();
 }
 
-describe('what goes', () => {
+describe('the choice of what to delete', () => {
   const items = [item(1, 10), item(2, 20), item(3, 30)];
   test.each([
     ['nothing within the limits', { beforeMs: 1, bytesMax: 60, bytesNeeded: 0 }, []],
@@ -41,11 +41,11 @@ describe('what goes', () => {
       { beforeMs: 0, bytesMax: 60, bytesNeeded: 99 },
       [1, 2, 3],
     ],
-  ])('%s', (...[, limits, wanted]) => {
+  ])('the trash deletes %s', (...[, limits, wanted]) => {
     expect(chooseTrash(items, limits).map(({ atMs }) => atMs)).toEqual(wanted);
   });
 
-  test('of any items: the rest keeps every limit, and one fewer would not', () => {
+  test('the remaining items keep every limit, and deleting one fewer would break one', () => {
     const any = fc
       .array(fc.nat(50))
       .map((sizes) => sizes.map((bytes, index) => item(index, bytes)));
@@ -75,7 +75,7 @@ describe('what goes', () => {
   });
 });
 
-test('names that no drop has made are not ours', () => {
+test('names that no drop can have made are not recognized', () => {
   for (const name of [
     '',
     '1',
@@ -100,7 +100,7 @@ async function dropped(store: Store): Promise<string> {
   return found?.name ?? '';
 }
 
-test('a folder whose file somebody deleted is not listed, and goes with the rest', async () => {
+test('a folder whose file was deleted is not listed, and a trim removes it', async () => {
   await using place = scratch();
   const store = await place.open();
   const name = await dropped(store);
@@ -111,8 +111,8 @@ test('a folder whose file somebody deleted is not listed, and goes with the rest
   expect(gone.map((item) => item.name)).toEqual([name]);
 });
 
-describe('what comes back', () => {
-  test('is filling, of a new incarnation, with its records, and leaves the trash', async () => {
+describe('a restore from the trash', () => {
+  test('a restored file has its records, is filling and has a new incarnation', async () => {
     await using place = scratch();
     const store = await place.open();
     await store.create('test', 0, 'ready');
@@ -126,7 +126,7 @@ describe('what comes back', () => {
     expect(info.incarnation).not.toBe(before?.incarnation);
     expect(
       store.peers.confirmed({ keyspace: 'test', partition: 0 }, 'peer'),
-      'what peers confirmed was another file',
+      'peers have confirmed another incarnation',
     ).toBe(0);
     expect(textOf(store, 'a')).toBe('x');
     expect(await store.trash.list()).toEqual([]);
@@ -136,7 +136,7 @@ describe('what comes back', () => {
     expect(textOf(await image.open(), 'c')).toBe('y');
   });
 
-  test('frames of its earlier life are not replayed into it', async () => {
+  test('a write to a restored file survives a kill', async () => {
     await using place = scratch();
     const store = await place.open();
     const name = await dropped(store);
@@ -146,7 +146,7 @@ describe('what comes back', () => {
     expect(textOf(await image.open(), 'a')).toBe('newer');
   });
 
-  test('not where a file is, and not twice', async () => {
+  test('a file is not restored where another one exists, and not twice', async () => {
     await using place = scratch();
     const store = await place.open();
     const name = await dropped(store);
@@ -159,7 +159,7 @@ describe('what comes back', () => {
   });
 
   test.each(['', '..', '../partitions/test', '1000.test.0.x', '1000.test.0...'])(
-    'nothing by the name %j',
+    'a restore of the name %j is refused',
     async (name) => {
       await using place = scratch();
       const store = await place.open();
@@ -168,8 +168,8 @@ describe('what comes back', () => {
     },
   );
 
-  test('a folder that nobody knows of fails the store, and the next start takes it', async () => {
-    // It ends without its own: that a failed store is closed with its failure is no news.
+  test('a restore that cannot be synced fails the store; the next start has the file', async () => {
+    // Not `await using`: the close of a failed store rejects, which would fail the test.
     const place = scratch();
     const store = await place.open();
     const name = await dropped(store);
@@ -183,7 +183,7 @@ describe('what comes back', () => {
     expect(again.info('test', 0)).toMatchObject({ state: 'filling', rows: 1 });
   });
 
-  test('not a damaged file: it stays in the trash', async () => {
+  test('a damaged file is not restored and stays in the trash', async () => {
     await using place = scratch();
     const store = await place.open();
     const name = await dropped(store);
