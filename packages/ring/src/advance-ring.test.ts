@@ -1,4 +1,5 @@
-// Every legal step, checked against the audits; random walks of steps keep all invariants.
+// Tests every legal step from version to version against the audits, also in random walks, and that
+// illegal steps throw.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../test/support/sample-ring.ts';
@@ -40,7 +41,7 @@ describe('one move from proposal to the table', () => {
     expect(deviceOf(proposed.table, 1, 5)).toBe(move.from);
   });
 
-  test('initializing changes the state only', () => {
+  test('initializing a move changes only its state', () => {
     expect(initializing.moves).toEqual([{ ...move, state: 'INITIALIZING', assignment: 1 }]);
     expect(initializing.minVersions).toEqual(proposed.minVersions);
     expect(initializing.version).toBe(3);
@@ -50,10 +51,10 @@ describe('one move from proposal to the table', () => {
     expect(deviceOf(finalized.table, 1, 5)).toBe(move.to);
     expect(finalized.moves).toEqual([]);
     expect(finalized.minVersions[5]).toBe(4);
-    expect(deviceOf(initializing.table, 1, 5), 'the parent is as it was').toBe(move.from);
+    expect(deviceOf(initializing.table, 1, 5), 'the parent does not change').toBe(move.from);
   });
 
-  test('cancelling leaves the table and raises the minVersion', () => {
+  test('canceling a move keeps the table and raises the minVersion', () => {
     const cancelled = cancelMoves(initializing, idOf(initializing), new Set([1]));
     expect(cancelled.table).toEqual(small.table);
     expect(cancelled.minVersions[5]).toBe(4);
@@ -72,32 +73,32 @@ describe('one move from proposal to the table', () => {
   });
 });
 
-describe('illegal steps are bugs of the caller', () => {
+describe('illegal steps throw', () => {
   const move = moveOf(small, 2, 0);
   const propose = (moves: SlotMove[]) => () => proposeMoves(small, idOf(small), { moves });
   test.each([
     ['from a device that does not hold the slot', [{ ...move, from: move.to }], /is on device/],
-    ['to a device that is not there', [{ ...move, to: 6 }], /no device 6/],
+    ['to a device that does not exist', [{ ...move, to: 6 }], /no device 6/],
     ['to a holder', [{ ...move, to: deviceOf(small.table, 1, 2) }], /holds partition 2 already/],
-    ['a slot the table has not', [{ ...move, replica: 3 }], /no slot/],
-    ['one slot twice', [move, move], /two moves of slot/],
+    ['of a slot that the table does not have', [{ ...move, replica: 3 }], /no slot/],
+    ['of a slot that another move has', [move, move], /two moves of slot/],
     [
-      'one joiner twice',
+      'to a device that another move joins',
       [move, { ...moveOf(small, 2, 1), to: move.to }],
       /joins partition 2 twice/,
     ],
-  ])('%s', (_, moves, message) => {
+  ])('a move %s throws', (_, moves, message) => {
     expect(propose(moves)).toThrow(message);
   });
 
-  test('finalizing a PROPOSED move, or one that is not there', () => {
+  test('finalizing a PROPOSED move, canceling an absent one, and a direct ring throw', () => {
     const proposed = proposeMoves(small, idOf(small), { moves: [move] });
     expect(() => finalizeMoves(proposed, idOf(proposed), new Set([1]))).toThrow(/is PROPOSED/);
     expect(() => cancelMoves(proposed, idOf(proposed), new Set([9]))).toThrow(/0 in flight/);
     expect(() => directRing(proposed, idOf(proposed), { table: small.table })).toThrow(/in flight/);
   });
 
-  test('a parent that is no ring id', () => {
+  test('a parent that is not a ring id throws', () => {
     expect(() => initializeMoves(small, 'abc')).toThrow(/not 64 hex digits/);
   });
 });
@@ -109,11 +110,11 @@ test('a direct ring raises the minVersion exactly where a slot changed', () => {
   const next = directRing(small, idOf(small), { table });
   expect([...next.minVersions]).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
   if (row !== undefined) row[6] = 0;
-  expect(next.table[2], 'its table is its own').not.toEqual(row);
+  expect(next.table[2], 'the ring has its own copy of the table').not.toEqual(row);
   expect(auditTransition({ previous: small, previousId: idOf(small), next })).toEqual([]);
 });
 
-test('ids grow to four bytes when the device list does', () => {
+test('device ids grow to four bytes with the device list', () => {
   const many = Array.from({ length: 65_536 }, (_, id) => small.devices[id] ?? sampleDevice(id));
   const next = proposeMoves(small, idOf(small), { moves: [], devices: many });
   expect(next.table[0]).toBeInstanceOf(Uint32Array);
@@ -121,7 +122,7 @@ test('ids grow to four bytes when the device list does', () => {
   expect([...next.minVersions]).toEqual([...small.minVersions]);
 });
 
-test('any walk of steps keeps every invariant and never writes into its parent', () => {
+test('any walk of steps keeps every invariant and never changes a parent', () => {
   const step = fc.record({ kind: fc.nat(3), partition: fc.nat(15), replica: fc.nat(2) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {

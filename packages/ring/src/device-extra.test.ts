@@ -1,4 +1,5 @@
-// Extra fields of devices: kept by the ring file, refused when they could not be kept honestly.
+// Tests the extra fields of devices: the ring file keeps them, and those that it could not keep
+// unchanged are refused.
 import { expect, test } from 'vitest';
 import { sampleRing } from '../test/support/sample-ring.ts';
 import { auditRing } from './audit/audit-ring.ts';
@@ -35,7 +36,7 @@ test('a replication address survives the ring file, and changes its id', () => {
   expect(diffRings(plain, ring).devicesChanged[2]).toMatchObject({ fields: ['replication'] });
 });
 
-test('members in another order are the same device', () => {
+test('the order of extra members makes no difference', () => {
   const [a, b] = [withExtra({ x: 1, y: 2 }), withExtra({ y: 2, x: 1 })];
   expect(encodeRing(a).bytes).toEqual(encodeRing(b).bytes);
   expect(diffRings(a, b).devicesChanged).toEqual([]);
@@ -55,7 +56,7 @@ const refused: [string, unknown][] = [
   ['has a member __proto__', JSON.parse('{"a":{"__proto__":1}}')],
 ];
 
-test.each(refused)('an extra that %s', (message, extra) => {
+test.each(refused)('extra fields are refused with the message: %s', (message, extra) => {
   const parsed = deviceSchema.safeParse({ ...plain.devices[0], extra });
   expect(parsed.error?.issues).toMatchObject([{ path: ['extra'], message }]);
 });

@@ -1,4 +1,5 @@
-// Differences of two versions: devices, settings, slots, and the sums per device and pair.
+// Tests the differences between two versions: devices, settings, slots, moves, and the sums per
+// pair of devices.
 import { expect, test } from 'vitest';
 import { nonHolderOf, sampleDevice, sampleRing } from '../test/support/sample-ring.ts';
 import { directRing, initializeMoves, proposeMoves } from './advance-ring.ts';
@@ -24,7 +25,7 @@ test('a ring does not differ from itself', () => {
   });
 });
 
-test('devices added, removed and changed', () => {
+test('added, removed and changed devices are listed', () => {
   const changed = { ...sampleDevice(2), weight: 0, zone: 9 };
   const devices = [...first.devices, sampleDevice(7)].map((device, at) =>
     at === 2 ? changed : at === 6 ? null : device,
@@ -37,7 +38,7 @@ test('devices added, removed and changed', () => {
   ]);
 });
 
-test('slots moved, per pair', () => {
+test('moved slots are listed, and counted per pair of devices', () => {
   const table = copyTable(first.table, 7);
   const to = nonHolderOf(first, 1);
   const from = deviceOf(table, 2, 1);
@@ -48,7 +49,7 @@ test('slots moved, per pair', () => {
   expect(diff.pairs).toEqual([{ from, to, slots: 1 }]);
 });
 
-test('what goes in comes out: the sum over pairs equals the slots moved', () => {
+test('the sum over all pairs of devices equals the number of moved slots', () => {
   const table = copyTable(first.table, 7).reverse();
   const { moved, pairs } = diffRings(first, { ...first, table });
   const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
@@ -58,7 +59,7 @@ test('what goes in comes out: the sum over pairs equals the slots moved', () => 
   );
 });
 
-test('moves in flight that start and end; a change of state is neither', () => {
+test('moves that start and end are counted, and a change of state is neither', () => {
   const move = {
     partition: 0,
     replica: 0,
@@ -72,7 +73,7 @@ test('moves in flight that start and end; a change of state is neither', () => {
   expect(diffRings(proposed, initializing)).toMatchObject({ movesStarted: 0, movesEnded: 0 });
 });
 
-test('settings, and slots that only one of the rings has', () => {
+test('changed settings are listed, and slots that only one ring has are counted', () => {
   const fewer = sampleRing({ power: 3, replicas: 2.5, devices: 7, holes: [5] });
   const diff = diffRings(first, { ...fewer, cluster: 'other' });
   expect(diff.settings).toEqual([
@@ -85,5 +86,5 @@ test('settings, and slots that only one of the rings has', () => {
     'partitioner',
     'partitions',
   ]);
-  expect(diffRings(first, wider).moved, 'not comparable').toEqual([]);
+  expect(diffRings(first, wider).moved, 'the tables are not comparable').toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Slots, holders and duties against a plain model that knows no binary search.
+// Tests slots, holders and duties against a plain model without binary search.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nonHolderOf, sampleRing } from '../test/support/sample-ring.ts';
@@ -18,7 +18,7 @@ const moveOf = (partition: number, replica: number): SlotMove & { readonly from:
 const move = moveOf(6, 1);
 const ring = proposeMoves(first, encodeRing(first).id, { moves: [move] });
 
-describe('the life of a move, seen by its devices', () => {
+describe('the duties of devices during a move', () => {
   const [a, b, c] = [0, 1, 2].map((replica) => deviceOf(first.table, replica, 6));
 
   test('the slot in flight has a joiner, and both devices hold the partition', () => {
@@ -28,32 +28,32 @@ describe('the life of a move, seen by its devices', () => {
       { replica: 2, device: c, joiner: null },
     ]);
     expect(holdersOf(ring, 6)).toEqual([a, b, c, move.to]);
-    expect(slotsOf(ring, 15), 'the short row').toHaveLength(2);
+    expect(slotsOf(ring, 15), 'the last row is short').toHaveLength(2);
   });
 
-  test('the device that leaves serves on and pushes to the joiner', () => {
+  test('the old holder still serves, and pushes to the joiner', () => {
     expect(dutyOf(ring, 6, move.from)).toEqual({ kind: 'SERVE', pushTo: [a, c, move.to] });
   });
 
-  test('the joiner loads, and pushes what it takes to the others', () => {
+  test('the joiner loads, and pushes to the other holders', () => {
     const duty = dutyOf(ring, 6, move.to);
     expect(duty).toEqual({ kind: 'LOAD', pushTo: [a, b, c] });
   });
 
-  test('once finalized, the old holder unloads when the holders have it all', () => {
+  test('after the move is finalized, the old holder unloads and the joiner serves', () => {
     const initializing = initializeMoves(ring, encodeRing(ring).id);
     const done = finalizeMoves(initializing, encodeRing(initializing).id);
     expect(dutyOf(done, 6, move.from)).toEqual({ kind: 'UNLOAD', pushTo: [a, move.to, c] });
     expect(dutyOf(done, 6, move.to)).toEqual({ kind: 'SERVE', pushTo: [a, c] });
   });
 
-  test('a joiner is no handoff', () => {
+  test('a joiner is not a handoff', () => {
     const handoffs = [...handoffsOf(ring, 6, tierCountsOf(ring))].map(({ id }) => id);
     expect(handoffs).not.toContain(move.to);
     expect(new Set([...handoffs, ...holdersOf(ring, 6)]).size).toBe(6);
   });
 
-  test('a partition the ring does not have is a bug', () => {
+  test('a partition that the ring does not have throws', () => {
     expect(() => slotsOf(ring, 16)).toThrow(/partition 16/);
     expect(() => slotsOf(ring, -1)).toThrow(/partition -1/);
   });

@@ -1,4 +1,4 @@
-// What is wrong, in words, for each sort of fault that forms of this project can have.
+// Tests the sentence for each kind of fault that documents of this project can have.
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { issueSentence } from './issue-sentence.ts';
@@ -20,7 +20,7 @@ test.each<readonly [string, z.ZodType, unknown]>([
   ['has "key", which is unknown', operations, { op: 'get', key: 1 }],
   ['has the wrong form', z.union([z.string(), z.null()]), 5],
   ['is wrong', z.string().refine(() => false, 'is wrong'), 'a'],
-])('%s', (sentence, schema, document) => {
+])('the sentence for a fault is: %s', (sentence, schema, document) => {
   const [issue] = schema.safeParse(document).error?.issues ?? [];
   expect(issue && issueSentence(issue)).toBe(sentence);
 });

@@ -1,4 +1,4 @@
-// Devices and names as people type them: what is read, and what is refused with which words.
+// Tests devices and names as people type them: what is parsed, and which messages refuse the rest.
 import { CodedError } from '@ringwright/base/coded-error';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -30,7 +30,7 @@ test.each([
     { ip: 'fd00::1', replication: { ip: 'fd01::a', port: 6300 } },
   ],
   ['r1z1-Rack:6200RRoom:6300/sdb', { ip: 'Rack', replication: { ip: 'Room', port: 6300 } }],
-])('%s', (text, wanted) => {
+])('%s is parsed', (text, wanted) => {
   expect(parseDevice(text)).toMatchObject(wanted);
 });
 
@@ -56,7 +56,7 @@ test.each([
   ['r1z2-10.0.0.1:6200/ sdb', /invalid device .*: .* ends with a space/],
   ['r1z2-10.0.0.1:6200/s\tdb', /invalid device/],
   [`r1z2-10.0.0.1:6200/${'d'.repeat(129)}`, /invalid device/],
-])('refused: %s', (text, message) => {
+])('"%s" is refused', (text, message) => {
   expect(() => parseDevice(text)).toThrow(message);
   try {
     parseDevice(text);
@@ -66,13 +66,13 @@ test.each([
   }
 });
 
-test('meta has an end', () => {
+test('meta has a maximum length', () => {
   const device = 'r1z2-10.0.0.1:6200/sdb_';
   expect(parseDevice(`${device}${'m'.repeat(8_192)}`).meta).toHaveLength(8_192);
   expect(() => parseDevice(`${device}${'m'.repeat(8_193)}`)).toThrow(/invalid meta/);
 });
 
-test('what formatDevice writes is read back', () => {
+test('parseDevice reads what formatDevice writes', () => {
   const address = {
     ip: fc.oneof(fc.ipV4(), fc.constantFrom('fd00::1', '::1', 'host_1', 'a.b-c.example', 'R')),
     port: fc.integer({ min: 1, max: 65_535 }),
@@ -92,7 +92,7 @@ test('what formatDevice writes is read back', () => {
   );
 });
 
-test('hosts', () => {
+test('valid hosts are recognized, and invalid ones are not', () => {
   const good = ['10.0.0.1', '::1', 'fe80::1', 'a', 'node-1', 'node_1.local', 'A1.example'];
   good.push(
     'fe80::1%eth0',
@@ -125,7 +125,7 @@ test('hosts', () => {
   expect(isHost('h'.repeat(255))).toBe(false);
 });
 
-test('keyspace names', () => {
+test('valid keyspace names are accepted, and invalid ones are refused', () => {
   for (const name of ['a', '0', 'cities', 'object-1', 'a'.repeat(63)]) {
     expect(checkKeyspaceName(name)).toBe(name);
   }

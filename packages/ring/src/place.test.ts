@@ -1,3 +1,4 @@
+// Tests places as operators write them, and the distance from a place to a device.
 import { expect, test } from 'vitest';
 import { distance, parsePlace } from './place.ts';
 
@@ -12,6 +13,6 @@ test('a zone is nearer than its region, and a region than the rest', () => {
   expect(distance(parsePlace('r1'), { region: 1, zone: 3 })).toBe(0);
 });
 
-test.each(['', 'z2', 'r1z', 'r-1', 'r1z2 ', 'r1234567890'])('%j is no place', (written) => {
+test.each(['', 'z2', 'r1z', 'r-1', 'r1z2 ', 'r1234567890'])('%j is not a place', (written) => {
   expect(() => parsePlace(written)).toThrow(expect.objectContaining({ code: 'USAGE' }));
 });

@@ -1,4 +1,5 @@
-// Splits and merges against a model: a list of intervals. Every version is audited, as bytes too.
+// Tests splits and merges. The model is the partition of each of 300 keys before and after. Every
+// version is audited, also after it was encoded and decoded.
 import { seededRandom } from '@ringwright/base/random';
 import { describe, expect, test } from 'vitest';
 import { idOf, sampleDevice } from '../test/support/sample-ring.ts';
@@ -51,7 +52,7 @@ function partitionerIn({ partitioner }: Ring): IntervalPartitioner {
   return partitioner;
 }
 
-/** As servers and the repository see it: from bytes and a delta, audited, as a successor. */
+/** Returns the ring as servers get it: decoded from a file or delta, audited, as a successor. */
 function published(previous: Ring, next: Ring): Ring {
   const [before, after] = [encodeRing(previous), encodeRing(next)];
   const { ring } = decodeRing(after.bytes);
@@ -68,7 +69,7 @@ function published(previous: Ring, next: Ring): Ring {
 const keys = Array.from({ length: 300 }, (_, index) => Buffer.from(`key ${(index * 7919) % 1000}`));
 
 describe.each(kinds)('$kind', (first) => {
-  test('random splits and merges: keys go to children of their parents, and nowhere else', () => {
+  test('random splits and merges move keys only to children of their partitions', () => {
     const random = seededRandom(first.partitions * 31 + first.kind.length);
     const pick = <T>(list: readonly T[]): T => list[random.next() % list.length] as T;
     let ring = ringOf(first);
@@ -143,7 +144,7 @@ const misplaced: readonly [at: string[], id: number, code: string, message: stri
   [['m'], 7, 'VALUE_OUT_OF_RANGE', 'there is no partition 7: 3 were ever made'],
 ];
 
-test.each(misplaced)('a split of ranges at %j of %i is refused: %s', (...row) => {
+test.each(misplaced)('a split at %j of range %i is refused with %s', (...row) => {
   const [at, id, code, message] = row;
   const ranges: IntervalPartitioner = { kind: 'ranges', partitions: 3, starts: ['g', 'n'] };
   expect(() => splitInterval(ranges, id, at)).toThrow(
@@ -151,7 +152,7 @@ test.each(misplaced)('a split of ranges at %j of %i is refused: %s', (...row) =>
   );
 });
 
-test('what lies between two partitions keeps them from being merged', () => {
+test('only adjacent partitions can be merged, also across the end of the circle', () => {
   const ranges: IntervalPartitioner = { kind: 'ranges', partitions: 3, starts: ['g', 'n'] };
   for (const [one, other] of [
     [0, 2],
@@ -166,7 +167,7 @@ test('what lies between two partitions keeps them from being merged', () => {
   expect(around).toMatchObject({ partitions: 4, ids: [3, 1, 2].slice(0, 2) });
 });
 
-test('a version that does it wrong is found', () => {
+test('the audits find wrong versions of a split', () => {
   const ring = ringOf({ kind: 'ranges', partitions: 1, starts: [] });
   const wanted = splitInterval(partitionerIn(ring), 0, ['m']);
   const begun = reshapeRing(ring, idOf(ring), { partitioner: wanted });
@@ -195,7 +196,7 @@ test('a version that does it wrong is found', () => {
   );
 });
 
-test('new slots behind a split are of all partitions that take keys, and of no others', () => {
+test('after a split, new slots belong to all partitions that take keys and to no others', () => {
   const ring = ringOf({ kind: 'ranges', partitions: 2, starts: ['m'] });
   const wanted = splitInterval(partitionerIn(ring), 0, ['c']);
   const split = reshapeRing(ring, idOf(ring), { partitioner: wanted, direct: true });
@@ -220,7 +221,7 @@ function initialized(ring: Ring): Ring {
   };
 }
 
-test('where no server has the ring it is done in one version', () => {
+test('a direct split and merge takes one version', () => {
   const ring = ringOf({ kind: 'hash-intervals', hash: 'jenkins', partitions: 4 });
   const wanted = mergeIntervals(
     splitInterval(partitionerIn(ring), 1, equalCuts(partitionerIn(ring), 1, 2)),

@@ -1,4 +1,5 @@
-// Each invariant broken once: its code is found, and found alone where nothing else is broken.
+// Tests the audit with each invariant broken once: its code is found, and no other code where
+// nothing else is broken.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
@@ -141,23 +142,25 @@ const faults: [string, Ring, RegExp][] = [
   ['MOVE_ASSIGNMENT_NOT_ISSUED', withMove({ assignment: 3 }), /next to be issued is 3/],
 ];
 
-test('the good rings are good', () => {
+test('the audit finds nothing in sound rings', () => {
   expect([auditRing(first), auditRing(good)]).toEqual([[], []]);
 });
 
-test.each(faults)('%s', (code, ring, message) => {
+test.each(faults)('the audit finds %s', (code, ring, message) => {
   const findings = auditRing(ring);
   expect(findings.map((finding) => finding.code)).toContain(code);
   expect(findings.find((finding) => finding.code === code)?.message).toMatch(message);
   if (code === 'MOVES_TOO_MANY' || code === 'RING_REPLICAS_EXCEED_DEVICES') return;
-  expect(new Set(findings.map((finding) => finding.code)), 'nothing else').toEqual(new Set([code]));
+  expect(new Set(findings.map((finding) => finding.code)), 'the audit finds nothing else').toEqual(
+    new Set([code]),
+  );
 });
 
-test('every code has a fault here', () => {
+test('every code of the audit is tested', () => {
   expect(new Set(faults.map(([code]) => code))).toEqual(new Set(auditCodes));
 });
 
-test('one broken row does not bury the rest', () => {
+test('many broken slots do not hide other findings', () => {
   const ring = { ...good, table: copyTable(good.table, 7).map((row) => row.fill(6)) };
   const findings = auditRing({ ...ring, minVersions: new Uint32Array(8) });
   const codes = new Set(findings.map(({ code }) => code));
@@ -165,7 +168,7 @@ test('one broken row does not bury the rest', () => {
   expect(findings.length).toBeLessThan(60);
 });
 
-test.each([11, 12, 13])('one wrong slot in a large ring is found, seed %i', (seed) => {
+test.each([11, 12, 13])('one wrong slot in a large ring is found (seed %i)', (seed) => {
   const large = sampleRing({ power: 14, replicas: 3, devices: 100 });
   const random = seededRandom(seed);
   for (let round = 0; round < 20; round += 1) {

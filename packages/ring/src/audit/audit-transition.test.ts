@@ -1,4 +1,4 @@
-// Each rule of succession broken once; legal steps are covered by advance-ring.test.ts.
+// Tests each rule of succession broken once. Legal steps are tested in advance-ring.test.ts.
 import { expect, test } from 'vitest';
 import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
 import { ancestorsAfter, finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
@@ -121,7 +121,7 @@ const faults: [string, Ring, Ring, RegExp][] = [
   ['NEXT_MIN_VERSION_WRONG', proposed, raised(initializing, 2, 1), /did not change: minVersion 1/],
 ];
 
-test.each(faults)('%s', (...[code, previous, next, message]) => {
+test.each(faults)('the audit finds %s', (...[code, previous, next, message]) => {
   const findings = auditTransition({ previous, previousId: idOf(previous), next });
   expect(findings.map((finding) => finding.code)).toContain(code);
   expect(
@@ -132,12 +132,12 @@ test.each(faults)('%s', (...[code, previous, next, message]) => {
   ).toMatch(message);
 });
 
-test('a version of a program that names no ancestors is a legal one', () => {
+test('a version of a program that names no ancestors may follow', () => {
   const { ancestors, ...next } = initializing;
   expect(ancestors).toEqual([proposed.parent]);
   expect(auditTransition({ previous: proposed, previousId: idOf(proposed), next })).toEqual([]);
 });
 
-test('every code has a fault here', () => {
+test('every code of the audit of transitions is tested', () => {
   expect(new Set(faults.map(([code]) => code))).toEqual(new Set(transitionCodes));
 });

@@ -1,4 +1,4 @@
-// Where two lines of a ring part, seen from both sides.
+// Tests the version at which two lines of a ring fork, judged from both sides.
 import { expect, test } from 'vitest';
 import { forkPointOf } from './fork-point.ts';
 
@@ -11,7 +11,7 @@ test.each([
   ['its child', { version: 7, id: a }, { version: 8, id: c, parent: a }, null],
   ['the child of another', { version: 7, id: a }, { version: 8, id: c, parent: b }, 7],
   ['a child that names no parent', { version: 7, id: a }, { version: 8, id: c }, null],
-  ['far above: nobody can tell', { version: 7, id: a }, { version: 9, id: c, parent: b }, null],
+  ['far above, of an unknown line', { version: 7, id: a }, { version: 9, id: c, parent: b }, null],
   [
     'far above, of this line',
     { version: 7, id: a },
@@ -19,13 +19,18 @@ test.each([
     null,
   ],
   [
-    'far above, of another',
+    'far above, of another line',
     { version: 7, id: a },
     { version: 10, id: c, parent: b, ancestors: [d, e] },
     7,
   ],
-  ['further than it names', { version: 6, id: a }, { version: 9, id: c, ancestors: [d] }, null],
-])('%s', (...[, mine, theirs, version]) => {
+  [
+    'further on than it names ancestors',
+    { version: 6, id: a },
+    { version: 9, id: c, ancestors: [d] },
+    null,
+  ],
+])('both sides find the same fork, or none: %s', (...[, mine, theirs, version]) => {
   const found = forkPointOf(mine, theirs);
   expect(found?.version ?? null).toBe(version);
   expect(forkPointOf(theirs, mine)).toEqual(

@@ -1,4 +1,5 @@
-// May a ring follow? Every case, judged of its head, of the first bytes of its file, and of all.
+// Tests whether a ring may follow. Every case is judged by its head, by the first bytes of its
+// file, and by the whole file.
 import { ringVersionJumpMax } from '@ringwright/base/limits';
 import { describe, expect, test } from 'vitest';
 import { testRoot } from '../../../../test/support/signing.ts';
@@ -11,7 +12,7 @@ const hex = (digit: string): string => digit.repeat(64);
 const [a, b, c] = [hex('a'), hex('b'), hex('c')];
 const [d, e, f] = [hex('d'), hex('e'), hex('f')];
 
-/** A ring as a row of a table writes it; what is left out is as in the active ring. */
+/** A ring in a row of a table. Fields that are left out are as in the active ring. */
 interface Sketch {
   readonly version: number;
   readonly id: string;
@@ -90,7 +91,7 @@ const inEpoch = (epoch: number, epochMax = epoch): RingStanding => ({
   highest: { version: 7, id: b, epoch },
   epochMax,
 });
-/** The file of version 7 is damaged; the one before is active. */
+/** The file of version 7 is damaged; version 6 is active. */
 const fallenBack: RingStanding = { ...plain, active: activeAt(6, a, f) };
 const fileless: RingStanding = { ...plain, active: undefined };
 const empty: RingStanding = { ...fileless, highest: undefined };
@@ -114,11 +115,11 @@ const lost = 'RING_FORK_SETTLED';
 const [twin, twinBelow] = ['fork at 7, RING_FORK', 'fork at 6, RING_OLDER'];
 
 const rows: Record<string, readonly Row[]> = {
-  'the line': [
+  'rings of the line': [
     ['the active ring', plain, { version: 7, id: b, parent: a }, 'same', 'same', 'same'],
     ['its child', plain, child, 'adopt', 'adopt', 'adopt'],
     [
-      'two on: a push was missed',
+      'two versions on, after a missed push',
       plain,
       { version: 9, id: d, parent: c },
       'adopt',
@@ -126,13 +127,13 @@ const rows: Record<string, readonly Row[]> = {
       'adopt',
     ],
     [
-      'two on, of a twin',
+      'two versions on, from a twin',
       plain,
       { version: 9, id: d, parent: c, ancestors: [e] },
       ...(['adopt', twin, twin] as const),
     ],
     [
-      'two on, of this one',
+      'two versions on, from the active ring',
       plain,
       { version: 9, id: d, parent: c, ancestors: [b, a] },
       ...(['adopt', 'adopt', 'adopt'] as const),
@@ -150,7 +151,7 @@ const rows: Record<string, readonly Row[]> = {
       ...(['fork at 5, RING_OLDER', 'fork at 5, RING_OLDER', 'fork at 5, RING_OLDER'] as const),
     ],
     [
-      'just near enough',
+      'the largest allowed version jump',
       plain,
       { version: 7 + ringVersionJumpMax, id: d },
       'adopt',
@@ -158,39 +159,88 @@ const rows: Record<string, readonly Row[]> = {
       'adopt',
     ],
     [
-      'absurdly far',
+      'a larger version jump',
       plain,
       { version: 8 + ringVersionJumpMax, id: d },
       ...(['adopt', 'RING_VERSION_JUMP', 'RING_VERSION_JUMP'] as const),
     ],
-    ['an older one', plain, { version: 5, id: e }, older, older, older],
+    ['an older version', plain, { version: 5, id: e }, older, older, older],
     ['its parent', plain, { version: 6, id: a }, older, older, older],
-    ['beside its parent', plain, { version: 6, id: e }, twinBelow, twinBelow, twinBelow],
+    ['a twin of its parent', plain, { version: 6, id: e }, twinBelow, twinBelow, twinBelow],
     ['the same version twice', plain, { version: 7, id: e }, twin, twin, twin],
     ['the child of its twin', plain, { ...child, parent: e }, 'adopt', twin, twin],
-    ['the child of nothing', plain, { ...child, parent: null }, 'adopt', fork, fork],
+    ['a child without a parent', plain, { ...child, parent: null }, 'adopt', fork, fork],
   ],
-  'another ring of the name': [
-    ['of another cluster', plain, { ...child, cluster: 'x' }, 'adopt', foreign, foreign],
-    ['its twin there', plain, { version: 7, id: e, cluster: 'x' }, twin, foreign, foreign],
-    ['an old one there', plain, { version: 6, id: e, cluster: 'x' }, twinBelow, older, older],
-    ['that maps keys otherwise', plain, { ...child, suffix: 'ff' }, 'adopt', 'adopt', foreign],
-    ['a twin that does', plain, { version: 7, id: e, suffix: 'ff' }, twin, twin, foreign],
-  ],
-  'what is in it': [
-    ['unsound', plain, { ...child, isUnsound: true }, 'adopt', 'adopt', 'RING_AUDIT_FAILED'],
-    ['an unsound twin', plain, { version: 7, id: e, isUnsound: true }, twin, twin, twin],
-    ['small', inEpoch(1), { ...child, epoch: 1, moved: 5 }, 'adopt', 'adopt', 'adopt'],
-    ['large unawares', inEpoch(1), { ...child, epoch: 1, moved: 6 }, 'adopt', 'adopt', 'BRAKE'],
+  'other rings of the name': [
+    ['a child of another cluster', plain, { ...child, cluster: 'x' }, 'adopt', foreign, foreign],
     [
-      'large, and says so: its signatures were counted',
+      'a twin of another cluster',
+      plain,
+      { version: 7, id: e, cluster: 'x' },
+      twin,
+      foreign,
+      foreign,
+    ],
+    [
+      'a twin of the parent, of another cluster',
+      plain,
+      { version: 6, id: e, cluster: 'x' },
+      twinBelow,
+      older,
+      older,
+    ],
+    [
+      'a child with another partitioner',
+      plain,
+      { ...child, suffix: 'ff' },
+      'adopt',
+      'adopt',
+      foreign,
+    ],
+    [
+      'a twin with another partitioner',
+      plain,
+      { version: 7, id: e, suffix: 'ff' },
+      twin,
+      twin,
+      foreign,
+    ],
+  ],
+  'the content of a ring': [
+    [
+      'an unsound child',
+      plain,
+      { ...child, isUnsound: true },
+      'adopt',
+      'adopt',
+      'RING_AUDIT_FAILED',
+    ],
+    ['an unsound twin', plain, { version: 7, id: e, isUnsound: true }, twin, twin, twin],
+    ['a small change', inEpoch(1), { ...child, epoch: 1, moved: 5 }, 'adopt', 'adopt', 'adopt'],
+    [
+      'an undeclared large change',
+      inEpoch(1),
+      { ...child, epoch: 1, moved: 6 },
+      'adopt',
+      'adopt',
+      'BRAKE',
+    ],
+    [
+      'a declared large change, whose signatures were counted',
       inEpoch(1),
       { ...child, epoch: 1, moved: 6, says: 'large' },
       ...(['adopt', 'adopt', 'adopt'] as const),
     ],
-    ['large, where nothing is signed', plain, { ...child, moved: 99 }, 'adopt', 'adopt', 'adopt'],
     [
-      'unsound and large',
+      'a large change of an unsigned ring',
+      plain,
+      { ...child, moved: 99 },
+      'adopt',
+      'adopt',
+      'adopt',
+    ],
+    [
+      'an unsound large change',
       inEpoch(1),
       { ...child, epoch: 1, moved: 6, isUnsound: true },
       ...(['adopt', 'adopt', 'RING_AUDIT_FAILED'] as const),
@@ -206,15 +256,15 @@ const rows: Record<string, readonly Row[]> = {
       'adopt',
     ],
     [
-      'one below it',
+      'a signed ring of an older version',
       { ...plain, epochMax: 1 },
       { version: 5, id: e, epoch: 1 },
       older,
       older,
       older,
     ],
-    ['of an ended epoch', inEpoch(2), { ...child, epoch: 1 }, 'adopt', older, older],
-    ['a twin from there', inEpoch(2), { version: 7, id: e, epoch: 1 }, twin, older, older],
+    ['a child of an ended epoch', inEpoch(2), { ...child, epoch: 1 }, 'adopt', older, older],
+    ['a twin of an ended epoch', inEpoch(2), { version: 7, id: e, epoch: 1 }, twin, older, older],
     ...(
       [
         ['a new epoch, far below', { version: 2, id: e, epoch: 2 }, 'adopt, new epoch'],
@@ -241,23 +291,23 @@ const rows: Record<string, readonly Row[]> = {
       ...(['adopt, new epoch', 'adopt, new epoch', 'RING_AUDIT_FAILED'] as const),
     ],
     [
-      'a new epoch, large unawares',
+      'a new epoch with an undeclared large change',
       inEpoch(1, 2),
       { ...child, epoch: 2, moved: 6 },
       ...(['adopt, new epoch', 'adopt, new epoch', 'BRAKE'] as const),
     ],
   ],
-  'files that were lost': [
-    ['its own file', fallenBack, { version: 7, id: b, parent: a }, 'adopt', 'adopt', 'adopt'],
+  'servers that lost files': [
+    ['the lost file', fallenBack, { version: 7, id: b, parent: a }, 'adopt', 'adopt', 'adopt'],
     [
-      'the one that is active',
+      'the ring that is active',
       fallenBack,
       { version: 6, id: a, parent: f },
       'same',
       'same',
       'same',
     ],
-    ['below both', fallenBack, { version: 4, id: e }, older, older, older],
+    ['a version below both', fallenBack, { version: 4, id: e }, older, older, older],
     ['a twin of the lost one', fallenBack, { version: 7, id: e, parent: a }, twin, twin, twin],
     ['the child of the lost one', fallenBack, child, 'adopt', 'adopt', 'adopt'],
     ['the child of its twin', fallenBack, { ...child, parent: e }, 'adopt', twin, twin],
@@ -308,7 +358,14 @@ const rows: Record<string, readonly Row[]> = {
       ...(['adopt', fork, fork] as const),
     ],
     ['nothing else here', { ...empty, alarm: { version: 7 } }, child, 'adopt', 'adopt', 'adopt'],
-    ['settled for it', chosenFor(7, e), { version: 7, id: e }, 'adopt', 'adopt', 'adopt'],
+    [
+      'an operator settled the fork for it',
+      chosenFor(7, e),
+      { version: 7, id: e },
+      'adopt',
+      'adopt',
+      'adopt',
+    ],
     [
       'settled for one further on',
       { ...chosenFor(9, d), alarm: { version: 7 } },
@@ -318,14 +375,14 @@ const rows: Record<string, readonly Row[]> = {
     ['settled for ours', chosenFor(7, b), { version: 7, id: b }, 'same', 'same', 'same'],
     ['settled for another', chosenFor(7, e), { version: 7, id: f }, twin, twin, twin],
     ['settled against it', chosenFor(7, b), { version: 7, id: e }, lost, lost, lost],
-    ['or against its parent', chosenFor(7, b), { ...child, parent: e }, 'adopt', lost, lost],
+    ['settled against its parent', chosenFor(7, b), { ...child, parent: e }, 'adopt', lost, lost],
     [
-      'or against its ancestor',
+      'settled against its ancestor',
       chosenFor(7, b),
       { version: 9, id: d, parent: c, ancestors: [e] },
       ...(['adopt', lost, lost] as const),
     ],
-    ['a fork after the word', chosenFor(6, a), { version: 7, id: e }, twin, twin, twin],
+    ['a fork after the decision', chosenFor(6, a), { version: 7, id: e }, twin, twin, twin],
     ['settled for one below', chosenFor(6, e), { version: 6, id: e }, older, older, older],
     [
       "settled for another cluster's",
@@ -343,7 +400,7 @@ const rows: Record<string, readonly Row[]> = {
 };
 
 describe.each(Object.entries(rows))('%s', (_, cases) => {
-  test.each(cases)('%s', (...[, standing, sketch, ...wanted]) => {
+  test.each(cases)('the verdicts are as listed: %s', (...[, standing, sketch, ...wanted]) => {
     const candidates = [asHead(sketch), asStart(sketch), asFile(sketch)];
     expect(candidates.map((one) => told(judgeRing(standing, one)))).toEqual(wanted);
   });
@@ -379,12 +436,12 @@ test.each<[sketch: Sketch, message: RegExp, hint: string, details: object]>([
     '',
     { findings: [{ code: 'SLOT_HOLE' }] },
   ],
-])('refused with both values: %#', (...[sketch, message, hint, details]) => {
+])('a refusal names both values: case %#', (...[sketch, message, hint, details]) => {
   const error = { message: expect.stringMatching(message) as string, hint, details };
   expect(judgeRing(plain, asFile(sketch))).toMatchObject({ error });
 });
 
-test('whatever is here: no step back, no change of line, no head refused that is good', () => {
+test('an adopted ring never goes back or changes the line, and its head is not refused', () => {
   let adopted = 0;
   for (const standing of standings()) {
     const { highest, epochMax } = standing;
@@ -405,7 +462,7 @@ test('whatever is here: no step back, no change of line, no head refused that is
   expect(adopted).toBeGreaterThan(50);
 });
 
-/** Ids that a version may have: an id names one version. */
+/** The ids that a version may have, by version. No id belongs to two versions. */
 const idsOf = [[null], [a, d], [b, e], [c, f]] as const;
 
 function sketches(epochMax: number): Sketch[] {
@@ -424,7 +481,7 @@ function sketches(epochMax: number): Sketch[] {
   return versions.flatMap((one) => epochs.map((epoch) => ({ ...one, epoch })));
 }
 
-/** Two versions with two ids, and two epochs: what they can leave here. */
+/** Returns the standings that two versions with two ids each, and two epochs, can lead to. */
 function standings(): RingStanding[] {
   const actives = [undefined, activeAt(1, a, f), activeAt(2, b, a), activeAt(2, e, a)];
   const disks = [1, 2].flatMap((version) =>

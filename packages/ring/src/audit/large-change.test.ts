@@ -1,4 +1,5 @@
-// The change guard on rings made by hand; test/builder/change-guard.test.ts asks it of real plans
+// Tests the change guard on rings made by hand. test/builder/change-guard.test.ts tests it on real
+// plans.
 import { expect, test } from 'vitest';
 import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import { cancelMoves, finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
@@ -9,7 +10,7 @@ import { changeSize, whyLarge } from './large-change.ts';
 
 const ring = sampleRing({ power: 6, replicas: 3, devices: 8 });
 
-/** Moves one slot of each of the first partitions, each to some device that lacks it. */
+/** Moves one slot of each of the first partitions to a device that does not hold the partition. */
 function proposed(count: number): Ring {
   const moves = Array.from({ length: count }, (_, partition) => {
     const from = deviceOf(ring.table, 0, partition);
@@ -18,7 +19,7 @@ function proposed(count: number): Ring {
   return proposeMoves(ring, encodeRing(ring).id, { moves });
 }
 
-test('five per cent of the slots may be stirred, and no more', () => {
+test('at most five percent of the slots may move without an explanation', () => {
   const slots = 3 * 64;
   const most = Math.floor(0.05 * slots);
   const size = changeSize(ring, proposed(40));
@@ -34,7 +35,7 @@ test('five per cent of the slots may be stirred, and no more', () => {
   expect(whyLarge(size, 0.05)).not.toBe(null);
 });
 
-test('steps of moves under way, and cancelling them, are no new moves', () => {
+test('steps of moves in flight, and canceling them, do not count as moves', () => {
   const head = proposed(40);
   const id = encodeRing(head).id;
   const copying = initializeMoves(head, id);
@@ -49,7 +50,7 @@ test('steps of moves under way, and cancelling them, are no new moves', () => {
   }
 });
 
-test('a partition keeps a quorum of slots that stay', () => {
+test('a change is large if a partition keeps less than a quorum of its slots', () => {
   const moves = [0, 1].map((replica) => {
     const from = deviceOf(ring.table, replica, 5);
     return { partition: 5, replica, from, to: 0 };
@@ -75,7 +76,7 @@ test('removed devices count as lost: two of three replicas, or the only one', ()
   expect(changeSize(single, single, new Set([0])).underQuorum).toBe(4);
 });
 
-test('a further replica is no move; two of three taken away are too many', () => {
+test('one replica more or less is no move; two of three replicas less are too many', () => {
   const more = sampleRing({ power: 6, replicas: 4, devices: 8 });
   expect(changeSize(ring, more)).toMatchObject({ moved: 0, underQuorum: 0 });
   expect(changeSize(more, ring)).toMatchObject({ moved: 0, underQuorum: 0 });
@@ -83,12 +84,12 @@ test('a further replica is no move; two of three taken away are too many', () =>
   expect(changeSize(ring, one)).toMatchObject({ moved: 0, underQuorum: 64 });
 });
 
-test('100,000 devices are compared in a moment', () => {
+test('rings with 100,000 devices can be compared', () => {
   const large = sampleRing({ power: 17, replicas: 3, devices: 100_000 });
   expect(changeSize(large, large).moved).toBe(0);
 });
 
-test('replicas that end: a quorum of what there was stays, and never a single one', () => {
+test('a lower replica count must keep a quorum of the old replicas', () => {
   const at = (replicas: number) => sampleRing({ power: 6, replicas, devices: 8 });
   const why = (before: number, after: number): string | null =>
     whyLarge(changeSize(at(before), at(after)), 1);

@@ -1,4 +1,4 @@
-// Attack: rows that grow and rows that are cut, step by step, and every wrong way to do it.
+// Tests rows that grow and rows that are cut, step by step, and wrong ways to do it.
 import { expect, test } from 'vitest';
 import { idOf, nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import {
@@ -19,7 +19,7 @@ import { auditTransition } from './audit-transition.ts';
 
 const first = sampleRing({ power: 3, replicas: 2.5, devices: 6, holes: [] });
 
-/** New slots of the last four partitions: 2.5 becomes 3. */
+/** New slots of the last four partitions, which raise 2.5 replicas to 3. */
 const newSlots: SlotMove[] = [4, 5, 6, 7].map((partition) => {
   return { partition, replica: 2, from: null, to: nonHolderOf(first, partition) };
 });
@@ -31,7 +31,7 @@ function checkStep(previous: Ring, next: Ring): void {
   expect(ring).toEqual(next);
 }
 
-test('rows grow: newcomers load and count for nothing until all are finalized together', () => {
+test('new slots load, and count only once all of them are finalized together', () => {
   const proposed = proposeMoves(first, idOf(first), { moves: newSlots });
   checkStep(first, proposed);
   const { to } = newSlots[0]!;
@@ -51,7 +51,7 @@ test('rows grow: newcomers load and count for nothing until all are finalized to
   expect(diffRings(first, done)).toMatchObject({ slotsAdded: 4, moved: [] });
 });
 
-test('a cancelled growth leaves the table as it was', () => {
+test('canceling new slots leaves the table unchanged', () => {
   const proposed = proposeMoves(first, idOf(first), { moves: newSlots });
   const all = new Set(proposed.moves.map(({ assignment }) => assignment));
   const back = cancelMoves(proposed, idOf(proposed), all);
@@ -59,7 +59,7 @@ test('a cancelled growth leaves the table as it was', () => {
   expect(back.table).toEqual(first.table);
 });
 
-test('rows are cut at once, another slot moves on, and who lost its slot unloads', () => {
+test('rows are cut at once beside a move, and a device that lost its slot unloads', () => {
   const table = first.table.slice(0, 2).map((row) => row.slice());
   const [lost, kept] = [table[1]![1]!, first.table[2]![1]!];
   table[1]![1] = kept;
@@ -71,7 +71,7 @@ test('rows are cut at once, another slot moves on, and who lost its slot unloads
   expect(diffRings(first, cut)).toMatchObject({ slotsRemoved: 4 });
 });
 
-test('direct: any table of any replica count, with nothing in flight', () => {
+test('a direct ring may have another replica count if its table fits', () => {
   const table = first.table.slice(0, 2);
   const direct = directRing(first, idOf(first), { table, replicas: 2 });
   checkStep(first, direct);
@@ -80,7 +80,7 @@ test('direct: any table of any replica count, with nothing in flight', () => {
   );
 });
 
-test('wrong steps are found', () => {
+test('wrong changes of the replica count are refused or found', () => {
   const previousId = idOf(first);
   const other = first.table.slice(0, 2).map((row) => row.slice());
   other[0]![0] = nonHolderOf(first, 0);

@@ -1,4 +1,5 @@
-// Ring files of intervals, format 2: read back as they were, and refused where they lie.
+// Tests ring files of intervals, format 2: they are read back as written, and wrong ones are
+// refused.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { sampleRing } from '../../test/support/sample-ring.ts';
@@ -28,7 +29,7 @@ const shapes: [string, Partitioner, string][] = [
   ['ranges, with ids', { ...keys, ids: [3, 2, 1, 0] }, 'cade'],
 ];
 
-test.each(shapes)('%s: read back as written, in bytes that stay', (_, partitioner, id) => {
+test.each(shapes)('%s: the ring is read back, and its bytes stay', (_, partitioner, id) => {
   const ring = ringOf(partitioner);
   expect(auditRing(ring)).toEqual([]);
   const file = encodeRing(ring);
@@ -39,7 +40,7 @@ test.each(shapes)('%s: read back as written, in bytes that stay', (_, partitione
   expect(file.id.slice(0, 4)).toBe(id);
 });
 
-test('a delta carries another boundary', () => {
+test('a delta transfers a changed boundary', () => {
   const large = sampleRing({ power: 12, replicas: 2, devices: 4 });
   const many = Array.from({ length: 4_096 }, (_, index) => index * 1_000);
   const fileOf = (last: number): Buffer => {
@@ -50,7 +51,7 @@ test('a delta carries another boundary', () => {
   expect(applyRingDelta(fileOf(2 ** 30), delta ?? Buffer.alloc(0))).toEqual(fileOf(2 ** 31));
 });
 
-test('a file of intervals that calls itself format 1 is refused, and so is the reverse', () => {
+test('a file whose format number does not match its partitioner is refused', () => {
   for (const [partitioner, format] of [
     [hashes, 1],
     [plain.partitioner, 2],
@@ -75,7 +76,7 @@ test.each<[string, 'hash' | 'keys', Buffer, RegExp]>([
   ['a first start', 'keys', Buffer.concat([key(0, 'a'), key(1, 'g')]), /start 0 is 1 bytes/],
   ['a start without bytes', 'keys', Buffer.concat([key(0, ''), key(1, '')]), /start 1 is 0 bytes/],
   ['a start too long', 'keys', Buffer.concat([key(0, ''), words(1), words(0x04010000)]), /1025/],
-])('%s', (...[, of, section, message]) => {
+])('a wrong interval section is refused: %s', (...[, of, section, message]) => {
   const settings =
     of === 'hash'
       ? ({ ...hashes, partitions: 2, intervals: 2 } as const)
@@ -85,7 +86,7 @@ test.each<[string, 'hash' | 'keys', Buffer, RegExp]>([
   expect(decode).toThrow(CodedError);
 });
 
-test('unsound boundaries are for the audit', () => {
+test('unsound boundaries are decoded, and the audit finds them', () => {
   const unsound = ringOf({ ...hashes, ends: [5, 4, 6, 7] });
   const { ring } = decodeRing(encodeRing(unsound).bytes);
   expect(auditRing(ring)).toMatchObject([
@@ -94,7 +95,7 @@ test('unsound boundaries are for the audit', () => {
   expect(auditRing(ringOf({ ...keys, partitions: 3 }))[0]?.message).toContain('4 intervals for 3');
 });
 
-test('a manifest knows only hashes and counts that there are', () => {
+test('a manifest with an unknown hash or an impossible count is refused', () => {
   const { bytes } = encodeRing(ringOf(hashes));
   const at = 20 + bytes.readUInt32BE(12);
   const manifest = decodeManifest(bytes.subarray(at, at + bytes.readUInt32BE(16)));
@@ -104,7 +105,7 @@ test('a manifest knows only hashes and counts that there are', () => {
   }
 });
 
-test('rings of before have no such section', () => {
+test('a ring without intervals has no such section and stays in format 1', () => {
   expect(encodeIntervals(plain.partitioner)).toBeNull();
   expect(encodeRing(plain).bytes.readUInt32BE(8)).toBe(1);
 });

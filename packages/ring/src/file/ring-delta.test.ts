@@ -1,4 +1,5 @@
-// Deltas: they make the very bytes they were made for, or nothing.
+// Tests deltas between ring files: a delta makes exactly the bytes for which it was made, or is
+// refused.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
@@ -11,7 +12,7 @@ import { withSignatures } from './ring-container.ts';
 import { applyRingDelta, deltaEnds, makeRingDelta } from './ring-delta.ts';
 import { decodeRing, encodeRing } from './ring-file.ts';
 
-/** Some slots to strangers, at most one of a partition, as a legal next version. */
+/** Returns the next version, in which a share of the partitions moves a slot to a non-holder. */
 function proposed(ring: Ring, random: Random, share: number): Ring {
   const moves = [];
   for (let partition = 0; partition < ring.partitions; partition += 1) {
@@ -23,7 +24,7 @@ function proposed(ring: Ring, random: Random, share: number): Ring {
   return proposeMoves(ring, idOf(ring), { moves });
 }
 
-/** A version, and those of a random wave of moves after it. */
+/** Returns a first version and the versions of a random wave of moves after it. */
 function history(size: Parameters<typeof sampleRing>[0], seed: number, share: number): Ring[] {
   const first = sampleRing(size);
   const second = proposed(first, seededRandom(seed), share);
@@ -50,8 +51,8 @@ const sizes = fc.record({
   devices: fc.integer({ min: 6, max: 40 }),
 });
 
-describe('made and applied', () => {
-  test('between any two versions of a ring: the very bytes, signatures and builder too', () => {
+describe('a delta between two rings', () => {
+  test('a delta between versions makes the same bytes, with signatures and builder', () => {
     fc.assert(
       fc.property(
         sizes,
@@ -75,7 +76,9 @@ describe('made and applied', () => {
               });
               expect(applyRingDelta(base, delta).equals(signed)).toBe(true);
               const otherwise = withSignatures(base, [signature]);
-              expect(applyRingDelta(otherwise, delta).equals(signed), 'signed base').toBe(true);
+              expect(applyRingDelta(otherwise, delta).equals(signed), 'from a signed base').toBe(
+                true,
+              );
             }
           }
           if (size.power > 7 && share < 0.05) expect(made).toBeGreaterThan(0);
@@ -85,7 +88,7 @@ describe('made and applied', () => {
     );
   });
 
-  test('rings with other rows, and with nothing in common', () => {
+  test('a delta between rings of other sizes, if there is one, makes the same bytes', () => {
     const base = encodeRing(sampleRing({ power: 8, replicas: 3, devices: 9 })).bytes;
     for (const size of [
       { power: 8, replicas: 2.5, devices: 9 },
@@ -102,11 +105,12 @@ describe('made and applied', () => {
     if (delta !== null) expect(applyRingDelta(base, delta).equals(wide)).toBe(true);
   });
 
-  test('0.1 % of the slots of a power-20 ring: under 1 % of the whole file', () => {
+  test('a delta of 0.1 % of the slots of a power-20 ring is under 1 % of the file', () => {
     const random = seededRandom(7);
     const devices = 300;
     const first = sampleRing({ power: 20, replicas: 3, devices });
-    // Each replica on a hundred devices of its own: legal, and as hard to pack as random is.
+    // Each replica is on a hundred devices of its own: legal, and as hard to compress as random
+    // data.
     for (const [replica, row] of first.table.entries()) {
       for (let at = 0; at < row.length; at += 1) row[at] = 100 * replica + (random.next() % 100);
     }
@@ -134,35 +138,35 @@ describe('made and applied', () => {
   });
 });
 
-describe('refused', () => {
+describe('a wrong or damaged delta', () => {
   const [first, second, , fourth] = history({ power: 6, replicas: 3, devices: 9 }, 3, 0.2);
   const [base, other, file] = [first!, second!, fourth!].map((ring) => encodeRing(ring).bytes);
   const delta = makeRingDelta(base!, file!)!;
 
-  test('for another base', () => {
+  test('a delta for another base is refused', () => {
     expect(outcome(other!, delta)).toBe('RING_DELTA_INVALID');
   });
 
-  test('every byte changed, in three ways', () => {
+  test('a delta with any byte changed is refused or makes the same file', () => {
     for (let at = 0; at < delta.length; at += 1) {
       for (const change of [1, 0x80, 0xff]) {
         const damaged = Buffer.from(delta);
         damaged[at] = damaged[at]! ^ change;
         const made = outcome(base!, damaged);
-        // A deflated stream has bits that mean nothing: the same file is no damage.
+        // A deflate stream has bits without meaning: a change of one may make the same file.
         if (typeof made !== 'string') expect(made.equals(file!), `byte ${at}`).toBe(true);
         else expect(made).toBe('RING_DELTA_INVALID');
       }
     }
   });
 
-  test('cut anywhere', () => {
+  test('a delta that is cut anywhere is refused', () => {
     for (let end = 0; end < delta.length; end += 1) {
       expect(outcome(base!, delta.subarray(0, end)), `${end} bytes`).toBe('RING_DELTA_INVALID');
     }
   });
 
-  test('random bytes, with and without the right beginning', () => {
+  test('random bytes, also after a valid beginning, are refused or make the same file', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(delta.length), (bytes, kept) => {
         const made = outcome(base!, Buffer.concat([delta.subarray(0, kept), bytes]));
@@ -172,7 +176,7 @@ describe('refused', () => {
     );
   });
 
-  test('a body that claims too much', () => {
+  test('a body that claims too many bytes is refused', () => {
     const greedy = Buffer.from(delta);
     greedy.writeUInt32BE(0xffffffff, 100);
     expect(() => applyRingDelta(base!, greedy)).toThrow(/the body has 4294967295 bytes/);

@@ -1,4 +1,4 @@
-// Files whose digests all agree but whose content does not: made by a program, not by damage.
+// Tests files whose digests are right but whose content is wrong: made by a program, not by damage.
 import { CodedError } from '@ringwright/base/coded-error';
 import { sha256 } from '@ringwright/base/sha256';
 import { expect, test } from 'vitest';
@@ -24,7 +24,7 @@ function partsOf(file: Buffer): Parts {
   return { manifest, sections };
 }
 
-/** A file with right lengths and digests around whatever the parts say. */
+/** Returns a file of these parts with right lengths and digests. `listed`: the list of sections. */
 function forge({ manifest, sections }: Parts, listed?: unknown): Buffer {
   const list = [...sections].map(([name, bytes]) => ({
     name,
@@ -61,7 +61,7 @@ const manifestFaults: [string, Json, RegExp][] = [
   ['one device more', { deviceCount: 5 }, /device count is 4, expected 5/],
 ];
 
-test.each(manifestFaults)('%s', (_, change, message) => {
+test.each(manifestFaults)('a manifest with %s is refused', (_, change, message) => {
   const parts = partsOf(encodeRing(ring).bytes);
   expect(() => decodeRing(forge({ ...parts, manifest: { ...parts.manifest, ...change } }))).toThrow(
     message,
@@ -87,20 +87,20 @@ const sectionFaults: [string, string, Buffer, RegExp][] = [
   ['half a run', 'minVersions', words(4), /length of section minVersions is 4/],
 ];
 
-test.each(sectionFaults)('%s', (...[, name, bytes, message]) => {
+test.each(sectionFaults)('a file with %s is refused', (...[, name, bytes, message]) => {
   const parts = partsOf(encodeRing(ring).bytes);
   const forged = forge({ ...parts, sections: new Map(parts.sections).set(name, bytes) });
   expect(() => decodeRing(forged)).toThrow(message);
   expect(() => decodeRing(forged)).toThrow(CodedError);
 });
 
-test.each(['devices', 'assignments', 'moves', 'minVersions'])('section %s absent', (name) => {
+test.each(['devices', 'assignments', 'moves', 'minVersions'])('section %s is required', (name) => {
   const parts = partsOf(encodeRing(ring).bytes);
   parts.sections.delete(name);
   expect(() => decodeRing(forge(parts))).toThrow(`section ${name} is absent`);
 });
 
-test('a section listed twice', () => {
+test('a file that lists a section twice is refused', () => {
   const parts = partsOf(encodeRing(ring).bytes);
   const sections = new Map([...parts.sections, ['Devices', Buffer.from('[]')]]);
   const list = [...sections].map(([name, bytes]) => ({
@@ -111,7 +111,7 @@ test('a section listed twice', () => {
   expect(() => decodeRing(forge({ ...parts, sections }, list))).toThrow(/devices is present twice/);
 });
 
-test('manifest members of the future are ignored, and the id covers them', () => {
+test('unknown members of a manifest are ignored, and the ring id covers them', () => {
   const parts = partsOf(encodeRing(ring).bytes);
   const forged = forge({ ...parts, manifest: { ...parts.manifest, created: 'by hand' } });
   expect(decodeRing(forged).ring).toEqual(ring);

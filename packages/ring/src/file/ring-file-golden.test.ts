@@ -1,4 +1,4 @@
-// The bytes of format 1, frozen: this file stays readable, and is written the same, for ever.
+// Tests the frozen bytes of format 1: this file must always be read, and be written the same.
 import { expect, test } from 'vitest';
 import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import { proposeMoves } from '../advance-ring.ts';

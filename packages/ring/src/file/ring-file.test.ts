@@ -1,4 +1,4 @@
-// The ring file: round trips, the frozen bytes of format 1, and no byte that may change unseen.
+// Tests the ring file: round trips, its head and id, and that a change of any byte is detected.
 import { createHash } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
@@ -13,7 +13,7 @@ import { decodeRing, encodeRing, readManifestHead } from './ring-file.ts';
 
 const tiny = sampleRing({ power: 1, replicas: 1.5, devices: 3, holes: [1] });
 
-/** Version 2 of a ring with two moves and a builder section: every section has content. */
+/** Returns version 2 of a ring with two moves, so that every section of a ring has content. */
 function busyRing(size: Parameters<typeof sampleRing>[0]): Ring {
   const ring = sampleRing(size);
   const moves = [...new Set([0, ring.partitions - 1])].map((partition) => ({
@@ -37,7 +37,7 @@ function refusal(bytes: Uint8Array): string {
 
 const refusals = ['RING_FILE_INVALID', 'RING_FORMAT_UNKNOWN', 'RING_TOO_LARGE'];
 
-test('the key of a device is in the file, and devices without one are written as before', () => {
+test('the file has the key of a device, and no member for a device without a key', () => {
   const key = `MCowBQYDK2VwAyEA${'B'.repeat(42)}A=`;
   const named = tiny.devices.map((device) => device && { ...device, key });
   expect(decodeRing(encodeRing({ ...tiny, devices: named }).bytes).ring.devices).toEqual(named);
@@ -52,7 +52,7 @@ describe('round trip', () => {
     holes: fc.constantFrom([], [0], [1, 3]),
   });
 
-  test('any ring, its builder section and unknown sections come back, at the same id', () => {
+  test('any ring, its builder section and unknown sections are read back, with the same id', () => {
     const bytes = fc.uint8Array({ maxLength: 50 });
     fc.assert(
       fc.property(sizes, bytes, fc.option(bytes), (size, extra, builder) => {
@@ -72,7 +72,7 @@ describe('round trip', () => {
     );
   });
 
-  test('a ring of four-byte device ids', () => {
+  test('a ring with four-byte device ids is read back', () => {
     const ring = sampleRing({ power: 4, replicas: 3, devices: 65_536 });
     const read = decodeRing(encodeRing(ring).bytes);
     expect(read.ring.table[0]).toBeInstanceOf(Uint32Array);
@@ -80,7 +80,7 @@ describe('round trip', () => {
     expect(auditRing(read.ring)).toEqual([]);
   });
 
-  test('fields that are no part of a device stay out of the file', () => {
+  test('unknown fields of a device are not written to the file', () => {
     const devices = tiny.devices.map((one) => one && { ...one, state: 'active' });
     expect(encodeRing({ ...tiny, devices }).id).toBe(encodeRing(tiny).id);
   });
@@ -92,7 +92,7 @@ describe('round trip', () => {
     expect(ring.table).toEqual(tiny.table);
   });
 
-  test('bytes at an odd offset of a larger buffer', () => {
+  test('a file at an odd offset of a larger buffer is read', () => {
     const { bytes } = encodeRing(tiny);
     const larger = Buffer.alloc(bytes.length + 7);
     bytes.copy(larger, 3);
@@ -101,7 +101,7 @@ describe('round trip', () => {
 });
 
 describe('the head', () => {
-  test('is read from the first bytes alone', () => {
+  test('the head is read from the first bytes alone', () => {
     const { bytes, id } = encodeRing(tiny);
     const head = readManifestHead(
       bytes.subarray(0, 20 + bytes.readUInt32BE(12) + bytes.readUInt32BE(16)),
@@ -131,7 +131,7 @@ describe('damage', () => {
     extraSections: [{ name: 'x-empty', bytes: Buffer.alloc(0) }],
   }).bytes;
 
-  test('every byte of a small file, changed in a bit or in all, is refused', () => {
+  test('a small file with one bit or all bits of any byte changed is refused', () => {
     for (let at = 0; at < file.length; at += 1) {
       for (const mask of [1, 2, 4, 8, 16, 32, 64, 128, 255]) {
         const damaged = Buffer.from(file);
@@ -150,7 +150,7 @@ describe('damage', () => {
     }
   });
 
-  test('every byte taken out or doubled is refused', () => {
+  test('a file with any byte removed or doubled is refused', () => {
     for (let at = 0; at < file.length; at += 1) {
       const [before, after] = [file.subarray(0, at), file.subarray(at + 1)];
       const here = file.subarray(at, at + 1);
@@ -159,7 +159,7 @@ describe('damage', () => {
     }
   });
 
-  test.each([1, 2, 3])('a larger file, sampled with seed %i', (seed) => {
+  test.each([1, 2, 3])('a larger file with a random byte changed is refused (seed %i)', (seed) => {
     const large = encodeRing(busyRing({ power: 14, replicas: 3, devices: 100 })).bytes;
     const random = seededRandom(seed);
     for (let round = 0; round < 150; round += 1) {
@@ -170,7 +170,7 @@ describe('damage', () => {
     }
   });
 
-  test('arbitrary bytes are refused, never a crash', () => {
+  test('arbitrary bytes are refused with a typed error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(refusals).toContain(refusal(bytes));
@@ -179,7 +179,7 @@ describe('damage', () => {
     );
   });
 
-  test('a format of the future is told apart, with both numbers', () => {
+  test('an unknown format is refused with its number and those that are read', () => {
     const damaged = Buffer.from(file);
     damaged.writeUInt32BE(5, 8);
     expect(() => decodeRing(damaged)).toThrow(

@@ -1,4 +1,4 @@
-// Hash intervals beside a reading of the definition that nobody could call clever.
+// Tests hash intervals against a slow and simple reading of their definition.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ function intervals(from: Intervals): HashIntervalsPartitioner {
   return { kind: 'hash-intervals', hash: 'murmur3', ...from };
 }
 
-/** Walks all ends; the first one at or after the hash, or else the first of all. */
+/** Walks all ends to the first one at or after the hash, or else takes the first of all. */
 function slowInterval({ ends = [], ids }: Intervals, hash: number): number {
   const found = ends.findIndex((end) => end >= hash);
   const index = found < 0 ? 0 : found;
@@ -24,14 +24,14 @@ function slowInterval({ ends = [], ids }: Intervals, hash: number): number {
 const position = fc.integer({ min: 0, max: hashPositions - 1 });
 const someEnds = fc.oneof(
   fc.uniqueArray(position, { minLength: 1, maxLength: 50 }),
-  // Neighbours, so that many share their top bits.
+  // Ends close to each other, so that many share their top bits.
   fc
     .tuple(position, fc.uniqueArray(fc.integer({ min: 0, max: 99 }), { minLength: 1 }))
     .map(([base, near]) => near.map((offset) => (base + offset) % hashPositions)),
 );
 const ascending = someEnds.map((ends) => [...ends].sort((a, b) => a - b));
 
-test('the interval of a hash is that of the first end at or after it; the circle wraps', () => {
+test('a hash is in the interval of the first end at or after it, and the circle wraps', () => {
   fc.assert(
     fc.property(ascending, fc.array(position), fc.boolean(), (ends, hashes, turned) => {
       const ids = turned ? ends.map((_, index) => ends.length - 1 - index) : undefined;
@@ -66,7 +66,7 @@ test('equal intervals are found without a list, for every count', () => {
   );
 });
 
-test('drawn ends are different, ascending, and the same for a seed', () => {
+test('random ends are distinct, ascending, and the same for the same seed', () => {
   const ends = randomEnds(1_000, 7);
   expect(new Set(ends).size).toBe(1_000);
   expect(ends).toEqual([...ends].sort((a, b) => a - b));
@@ -74,7 +74,7 @@ test('drawn ends are different, ascending, and the same for a seed', () => {
   expect(randomEnds(1_000, 8)).not.toEqual(ends);
 });
 
-test('worked examples that stay for ever', () => {
+test('the hashes and partitions of worked examples never change', () => {
   const key = Buffer.from('The quick brown fox jumps over the lazy dog');
   const hashOf = (hash: HashIntervalsPartitioner['hash'], hashKey?: string) =>
     keyHashOf({ hash, ...(hashKey && { hashKey }) })(key);
@@ -89,7 +89,7 @@ test('worked examples that stay for ever', () => {
   expect(partitionerOf({ ...quarters, hash: 'jenkins' })(key)).toBe(2);
 });
 
-test('what precedes the delimiter, or is in braces, is hashed alone', () => {
+test('only the part of a key before the delimiter, or in braces, is hashed', () => {
   const md5 = (text: string): number => createHash('md5').update(text).digest().readUInt32BE(0);
   const hashed = (hashKey: string, key: string): number =>
     keyHashOf({ hash: 'md5', hashKey })(Buffer.from(key));
@@ -109,7 +109,7 @@ test('what precedes the delimiter, or is in braces, is hashed alone', () => {
   }
 });
 
-test('a position is read as typed, and printed so that it is read again', () => {
+test('a position is parsed as typed, and a printed position is parsed back', () => {
   expect(['0', '0.0', '.25', '0.85', '0xc0000000'].map(parsePosition)).toEqual([
     0,
     0,

@@ -1,4 +1,4 @@
-// Each fault of intervals once, with both values; and whole partitioners have none.
+// Tests each fault of intervals once, with both values, and that sound partitioners have no fault.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { intervalFaults } from './interval-faults.ts';
@@ -26,13 +26,13 @@ test.each<[IntervalPartitioner, RegExp]>([
   [{ ...keys, starts: ['', 'g'] }, /interval 1 starts at no key/],
   [{ ...keys, starts: ['g', 'ü'] }, /start ü must be written %C3%BC/],
   [{ ...keys, starts: ['g', 'h'.repeat(1_025)] }, /a start has 1025 bytes/],
-])('%j', (partitioner, message) => {
+])('a fault is found in %j', (partitioner, message) => {
   const [first] = intervalFaults(partitioner);
   expect(first?.message).toMatch(message);
   expect(first).toMatchObject({ found: expect.anything(), wanted: expect.anything() });
 });
 
-test('whole partitioners have no fault, and their intervals follow each other without gap', () => {
+test('sound partitioners have no fault, and their intervals follow each other without gaps', () => {
   const ends = fc
     .uniqueArray(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { minLength: 1 })
     .map((list) => [...list].sort((a, b) => a - b));

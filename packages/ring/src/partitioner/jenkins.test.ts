@@ -1,4 +1,4 @@
-// Published answers of the one-at-a-time hash, and a slow reading of its definition.
+// Tests the one-at-a-time hash against published answers and a slow reading of its definition.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jenkins } from './jenkins.ts';
@@ -7,11 +7,11 @@ test.each([
   ['', 0],
   ['a', 0xca2e9442],
   ['The quick brown fox jumps over the lazy dog', 0x519e91f5],
-])('text %s', (text, wanted) => {
+])('the hash of "%s" is the published one', (text, wanted) => {
   expect(jenkins(Buffer.from(text))).toBe(wanted);
 });
 
-test('it is the definition in whole numbers of any length, cut to 32 bits', () => {
+test('the hash equals its definition in integers of any length, cut to 32 bits', () => {
   const cut = (value: bigint): bigint => BigInt.asUintN(32, value);
   const slow = (bytes: Uint8Array): number => {
     let hash = 0n;

@@ -1,8 +1,9 @@
-// Published answers of MurmurHash3 x86 32: SMHasher's verification value and known vectors.
+// Tests MurmurHash3 x86 32 against published answers: SMHasher's verification value and known
+// vectors.
 import { expect, test } from 'vitest';
 import { murmur3 } from './murmur3.ts';
 
-test('the verification value of SMHasher', () => {
+test('the hash has the verification value of SMHasher', () => {
   const hashes = Buffer.alloc(256 * 4);
   for (let length = 0; length < 256; length += 1) {
     const key = Uint8Array.from({ length }, (_, index) => index);
@@ -25,7 +26,7 @@ test.each([
   ['000000', 0, 0x85f0b427],
   ['0000', 0, 0x30f4c306],
   ['00', 0, 0x514e28b7],
-])('bytes %s with seed %i', (hex, seed, wanted) => {
+])('the hash of bytes %s with seed %i is the published one', (hex, seed, wanted) => {
   expect(murmur3(Buffer.from(hex, 'hex'), seed)).toBe(wanted);
 });
 
@@ -37,6 +38,6 @@ test.each([
   ['Hello, world!', 0x9747b28c, 0x24884cba],
   ['The quick brown fox jumps over the lazy dog', 0x9747b28c, 0x2fa826cd],
   ['ππππππππ', 0x9747b28c, 0xd58063c1],
-])('text %s with seed %i', (text, seed, wanted) => {
+])('the hash of text %s with seed %i is the published one', (text, seed, wanted) => {
   expect(murmur3(Buffer.from(text), seed)).toBe(wanted);
 });

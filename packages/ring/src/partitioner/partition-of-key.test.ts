@@ -1,4 +1,4 @@
-// The partitioners at their edges; Swift's own answers are in swift-answers.test.ts.
+// Tests the partitioners at their edges. Swift's own answers are in swift-answers.test.ts.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -32,7 +32,7 @@ test('md5-shift is the top bits of MD5 of prefix, key and suffix, for keys of an
   );
 });
 
-test('a bound partitioner keeps nothing of the key before', () => {
+test('a bound partitioner keeps no state from the previous key', () => {
   const bound = partitionerOf(md5(20, 'aabb', 'cc'));
   const [long, short] = [Buffer.alloc(900, 1), Buffer.from('k')];
   const first = bound(short);
@@ -40,7 +40,7 @@ test('a bound partitioner keeps nothing of the key before', () => {
   expect(bound(short)).toBe(first);
 });
 
-test('murmur3-mod takes any partition count', () => {
+test('murmur3-mod works with any partition count', () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.integer({ min: 1, max: 2 ** 24 }), (key, partitions) => {
       const partition = partitionerOf({ kind: 'murmur3-mod', partitions, seed: 7 })(key);
@@ -49,7 +49,7 @@ test('murmur3-mod takes any partition count', () => {
   );
 });
 
-test('worked examples that stay for ever', () => {
+test('the partitions of worked examples never change', () => {
   const shards = { kind: 'murmur3-mod', partitions: 4096, seed: 0 } as const;
   expect(partitionerOf(shards)(Buffer.from('Hello, world!'))).toBe(0xc0363e43 % 4096);
   expect(partitionerOf(md5(16))(Buffer.from(''))).toBe(0xd41d);

@@ -1,4 +1,5 @@
-// All partitions split or merged at once, against the partitioners of twice and half as many.
+// Tests splits and merges of all partitions at once, against partitioners with a multiple or a
+// fraction of the partitions.
 import { describe, expect, test } from 'vitest';
 import { asIntervals } from './as-intervals.ts';
 import { equalEnd, randomEnds } from './hash-ends.ts';
@@ -20,7 +21,7 @@ const placesIn = (partitioner: Partitioner): number[] => keys.map(partitionerOf(
 const endsOf = (partitioner: IntervalPartitioner | null): readonly number[] | undefined =>
   partitioner?.kind === 'hash-intervals' ? partitioner.ends : undefined;
 
-test('an interval is cut into as many parts as a ring may have', () => {
+test('an interval can be cut into 2^18 parts', () => {
   const one = { ...circle, partitions: 1 };
   expect(timesIntervals(one, 2 ** 18)?.partitions).toBe(1 + 2 ** 18);
 });
@@ -28,7 +29,7 @@ test('an interval is cut into as many parts as a ring may have', () => {
 describe.each(Object.entries(first))('%s', (_, partitioner) => {
   const before = asIntervals(partitioner)!;
 
-  test('as intervals each key stays in its partition', () => {
+  test('each key stays in its partition when the partitioner is written as intervals', () => {
     expect(placesIn(before)).toEqual(placesIn(partitioner));
   });
 
@@ -46,7 +47,7 @@ describe.each(Object.entries(first))('%s', (_, partitioner) => {
   });
 });
 
-test('equal ones stay equal: those of another power', () => {
+test('equal intervals stay equal: they are those of another power', () => {
   const of = (power: number) => endsOf(asIntervals(md5(power)));
   expect(endsOf(timesIntervals(asIntervals(md5(3))!, 4))).toEqual(of(5));
   expect(endsOf(timesIntervals(asIntervals(md5(3))!, 1 / 4))).toEqual(of(1));
@@ -56,7 +57,7 @@ test('equal ones stay equal: those of another power', () => {
   expect(endsOf(back)).toEqual(equal.filter((_, index) => index % 2 === 0));
 });
 
-test('an interval of one hash is not cut, and Swift with text around keys is no circle', () => {
+test('an interval of one hash is not cut, and md5-shift with a prefix has no intervals', () => {
   expect(timesIntervals({ ...circle, partitions: 2, ends: [8, 9] }, 2)).toBe(null);
   expect(asIntervals({ kind: 'md5-shift', power: 3, prefix: '61', suffix: '' })).toBe(null);
 });

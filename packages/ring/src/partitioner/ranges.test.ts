@@ -1,4 +1,4 @@
-// Ranges of keys beside a walk over all of them, and keys as text.
+// Tests ranges of keys against a walk over all of them, and keys as text.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { keyOfText, keyText } from './key-text.ts';
@@ -34,7 +34,7 @@ test('one range takes every key', () => {
   expect([Buffer.from(''), Buffer.from([255])].map(find)).toEqual([0, 0]);
 });
 
-test('every key has one spelling, and is read from it', () => {
+test('every key has a printable text and is read back from it', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       expect(keyText(bytes)).toMatch(/^[!-~]*$/);

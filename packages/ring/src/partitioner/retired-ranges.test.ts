@@ -1,5 +1,6 @@
-// Ranges are retired between splits and merges, each version published as a ring: what a model of
-// keys says is empty begins empty, all else keeps its records, and files say all of it.
+// Tests the retirement of ranges between splits and merges. Every version is encoded, decoded and
+// audited. The model is the set of keys that still have records: children that the ring declares
+// empty must have none of them.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../../test/support/served-ring.ts';
@@ -24,7 +25,7 @@ function rangesOf({ partitioner }: Pick<Ring, 'partitioner'>) {
   return partitioner;
 }
 
-/** As servers get it: through a file, audited, and as a step from the ring before. */
+/** Returns the ring as servers get it: decoded from its file, audited, as a successor. */
 function published(previous: Ring, next: Ring): Ring {
   const { ring } = decodeRing(encodeRing(next).bytes);
   expect(auditRing(ring)).toEqual([]);
@@ -34,12 +35,12 @@ function published(previous: Ring, next: Ring): Ring {
   return ring;
 }
 
-test.each([1, 2, 3, 4])('random histories, seed %i', (seed) => {
+test.each([1, 2, 3, 4])('random histories empty only retired ranges (seed %i)', (seed) => {
   const random = seededRandom(seed);
   const first: IntervalPartitioner = { kind: 'ranges', partitions: 1, starts: [] };
   const served = servedRing({ devices: 3, replicas: 3, power: 0 });
   let ring: Ring = { ...served, partitioner: first };
-  /** By key: whether a record that was written in the beginning is still there. */
+  /** The keys whose records, written at the beginning, are still there. */
   let kept = new Set(keys);
   let retired = 0;
   for (let round = 0; round < 40; round += 1) {
@@ -81,7 +82,7 @@ test.each([1, 2, 3, 4])('random histories, seed %i', (seed) => {
   expect(retired).toBeGreaterThan(1);
 });
 
-test('what lies between two starts stays, and the message names what to do', () => {
+test('a range that does not end before the bound stays, and the hint says what to do', () => {
   const ranges = { kind: 'ranges', partitions: 3, starts: ['g', 'n'] } as const;
   expect(retireBefore(ranges, 'm')).toEqual({
     ...{ kind: 'ranges', partitions: 4, starts: ['g', 'n'], retiredBefore: 'g', ids: [3, 1, 2] },

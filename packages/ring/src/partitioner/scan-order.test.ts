@@ -1,4 +1,5 @@
-// The order of a scan against all keys sorted, for ranges whose ids are in any order.
+// Tests the order of a scan against all keys in sorted order, for ranges whose ids are in any
+// order, and places of a scan across splits and merges.
 import { boundsFrom, withinPrefix } from '@ringwright/base/key-bounds';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
@@ -50,7 +51,7 @@ function keysOf({ partitionOf, bounds }: Scanned, partition: number | null): str
   return reverse ? found.reverse() : found;
 }
 
-test('ranges give all keys of an interval in order, also from every border between two', () => {
+test('a scan of ranges returns all keys in order, and can be resumed at every border', () => {
   for (let turn = 0; turn < 2_000; turn += 1) {
     const scanned = someScan(someRanges());
     const given: string[] = [];
@@ -68,7 +69,7 @@ test('ranges give all keys of an interval in order, also from every border betwe
   }
 });
 
-test('of keys with one tag a scan reads one partition', () => {
+test('a scan of the keys of one tag reads one partition', () => {
   const partitioner: Partitioner = {
     kind: 'hash-intervals',
     hash: 'jenkins',
@@ -87,7 +88,7 @@ test('of keys with one tag a scan reads one partition', () => {
 
 const equal: HashIntervalsPartitioner = { kind: 'hash-intervals', hash: 'murmur3', partitions: 4 };
 
-/** Some split or merge of live partitions, or of all. */
+/** Returns a random split or merge of one or all live partitions, or the partitioner itself. */
 function reshapedAtRandom(before: HashIntervalsPartitioner): HashIntervalsPartitioner {
   const { ids = [], ends = [] } = listed(before) as HashIntervalsPartitioner;
   const at = random.below(ends.length);
@@ -101,7 +102,7 @@ function reshapedAtRandom(before: HashIntervalsPartitioner): HashIntervalsPartit
   try {
     return (ways[random.below(4)]?.() ?? before) as HashIntervalsPartitioner;
   } catch {
-    return before; // too narrow a place for that split
+    return before; // the interval is too narrow for that split
   }
 }
 
@@ -113,7 +114,7 @@ const circles: readonly (readonly [string, Partitioner])[] = [
 ];
 
 test.each(circles)(
-  '%s: a place of hashes means the same after any splits and merges',
+  '%s: a place of a scan by hash stays valid after any splits and merges',
   (_, first) => {
     for (let turn = 0; turn < 200; turn += 1) {
       const reverse = random.below(2) === 0;

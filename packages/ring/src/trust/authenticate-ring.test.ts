@@ -1,4 +1,4 @@
-// The threat table for ring files: what an attacker without, or with one, key can try.
+// Tests the threats to ring files: what an attacker without a key, or with one key, can try.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import {
@@ -34,7 +34,7 @@ const codeOf = (bytes: Uint8Array, trusts = [trust], now = nowMs): string => {
   }
 };
 
-test('a signed ring is authentic, its id is that of its manifest, and others read it', () => {
+test('a signed ring is authentic and is read back with its id and its signing', () => {
   expect(authenticateRing(good.bytes, [trust], nowMs)).toMatchObject({
     signing,
     signers: [ada.id],
@@ -52,20 +52,20 @@ test('the pre-authentication encoding is that of DSSE', () => {
   expect(encoded.toString()).toBe('DSSEv1 29 http://example.com/HelloWorld 11 hello world');
 });
 
-test('arbitrary ring: unsigned, or signed by keys that no root names', () => {
+test('arbitrary ring: one without a signature of a ring key is refused', () => {
   expect(codeOf(encodeRing(ring).bytes)).toBe('SIGNATURES_MISSING');
   expect(codeOf(signAgain(good.bytes, [testKey('mallory')]))).toBe('SIGNATURES_MISSING');
   expect(codeOf(signAgain(good.bytes, people.root))).toBe('SIGNATURES_MISSING');
   expect(codeOf(signAgain(good.bytes, people.beacon))).toBe('SIGNATURES_MISSING');
 });
 
-test('replay: signatures of one ring on another', () => {
+test('replay: the signatures of one ring are refused on another', () => {
   const other = encodeRing({ ...ring, version: 2, parent: good.id }, { signing });
   const { signatures } = splitRingFile(good.bytes);
   expect(codeOf(withSignatures(other.bytes, signatures))).toBe('SIGNATURES_MISSING');
 });
 
-test('distinct keys count, not distinct signatures', () => {
+test('repeated signatures of one key count once', () => {
   const two = newestRoot([signedRoot({ threshold: 2 })], null);
   const { signatures } = splitRingFile(good.bytes);
   const twice = withSignatures(good.bytes, [...signatures, ...signatures]);
@@ -73,13 +73,13 @@ test('distinct keys count, not distinct signatures', () => {
   expect(codeOf(signAgain(good.bytes, [ada, bob]), [two])).toBe('accepted');
 });
 
-test('wrong cluster: the same keys in two clusters do not mix their rings', () => {
+test('wrong cluster: a ring is refused where only another cluster is trusted', () => {
   const other = newestRoot([signedRoot({ cluster: 'other' })], null);
   expect(codeOf(good.bytes, [other])).toBe('RING_FOREIGN');
   expect(codeOf(good.bytes, [other, trust])).toBe('accepted');
 });
 
-test('key compromise: a later root without the key, or of a later epoch', () => {
+test('key compromise: a root without the key, or of a later epoch, refuses the ring', () => {
   const without = signedRoot({ version: 2, ring: people.ring.slice(1) });
   expect(codeOf(good.bytes, [newestRoot([document, without], null)])).toBe('SIGNATURES_MISSING');
   const later = signedRoot({ version: 2, epoch: 2 });
@@ -87,7 +87,7 @@ test('key compromise: a later root without the key, or of a later epoch', () => 
   expect(codeOf(good.bytes, [trusted])).toBe('RING_EPOCH_WRONG');
 });
 
-test('an expired root lets nothing new in', () => {
+test('an expired root accepts no ring', () => {
   expect(codeOf(good.bytes, [trust], Date.parse('2031-01-01T00:00:00Z'))).toBe('TRUST_EXPIRED');
 });
 
@@ -102,7 +102,7 @@ test('change guard: a large change needs two keys, or an override where the root
   expect(codeOf(overridden.bytes, [strict])).toBe('BRAKE');
 });
 
-test('mix-and-match: sections of another signed ring', () => {
+test('mix-and-match: sections of another signed ring are refused', () => {
   const other = signedRing(sampleRing({ power: 3, replicas: 3, devices: 6 }), signing, [ada]);
   const cut = splitRingFile(good.bytes).sectionsAt;
   const from = splitRingFile(other.bytes).sectionsAt;
@@ -110,7 +110,7 @@ test('mix-and-match: sections of another signed ring', () => {
   expect(() => decodeRing(mixed)).toThrow(expect.objectContaining({ code: 'RING_FILE_INVALID' }));
 });
 
-test('endless data: nothing is parsed and no memory taken beyond the signed lengths', () => {
+test('endless data: a file that is longer than its lengths, or claims too much, is refused', () => {
   const endless = Buffer.concat([good.bytes, Buffer.alloc(1_000_000)]);
   expect(() => decodeRing(endless)).toThrow('file length');
   const claim = Buffer.from(good.bytes);
@@ -130,7 +130,7 @@ test(`no mutated ring is accepted, MUTANTS=${rounds} (SEED=${seed})`, { timeout:
       try {
         authenticateRing(mutant, [trust], nowMs);
         const { ring: read, id } = decodeRing(mutant);
-        // With a second signature broken, the first still stands for the very same ring.
+        // If the second signature is broken, the first one is still valid for the same ring.
         expect([read, id]).toEqual([ring, good.id]);
         return round % 2 === 0;
       } catch (error) {

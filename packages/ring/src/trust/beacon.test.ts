@@ -1,3 +1,4 @@
+// Tests which beacons are opened and which are refused.
 import { expect, test } from 'vitest';
 import { people, signed, signedRoot, testKey } from '../../../../test/support/signing.ts';
 import { type Beacon, beaconPayload, openBeacon, printBeacon } from './beacon.ts';
@@ -17,21 +18,21 @@ const beacon: Beacon = {
 const bytesOf = (document: Beacon, by = people.beacon): Buffer =>
   printBeacon(signed(beaconPayload(document), by));
 
-test('a beacon of a trusted key is opened, also when it has run out', () => {
+test('a beacon of a trusted key is opened, also after it has expired', () => {
   expect(openBeacon(bytesOf(beacon), [trust], nowMs)).toEqual(beacon);
   expect(openBeacon(bytesOf(beacon), [trust], nowMs + 86_400_000)).toEqual(beacon);
 });
 
 const refused = [
-  ['of a ring key', bytesOf(beacon, people.ring)],
-  ['of nobody', bytesOf(beacon, [])],
-  ['of a stranger', bytesOf(beacon, [testKey('mallory')])],
+  ['signed by a ring key', bytesOf(beacon, people.ring)],
+  ['without a signature', bytesOf(beacon, [])],
+  ['signed by an unknown key', bytesOf(beacon, [testKey('mallory')])],
   ['of another cluster', bytesOf({ ...beacon, cluster: 'other' })],
   ['of another epoch', bytesOf({ ...beacon, epoch: 2 })],
   ['from the future', bytesOf({ ...beacon, issuedMs: nowMs + 61_000 })],
-  ['that lives for ever', bytesOf({ ...beacon, expiresMs: nowMs + 10 ** 10 })],
+  ['that is valid for too long', bytesOf({ ...beacon, expiresMs: nowMs + 10 ** 10 })],
   ['that is not JSON', Buffer.from('beacon')],
-  ['that is endless', Buffer.alloc(10_000, ' ')],
+  ['that has too many bytes', Buffer.alloc(10_000, ' ')],
   ['that was edited', Buffer.from(bytesOf(beacon).toString().replace(':7', ':8'))],
 ] as const;
 

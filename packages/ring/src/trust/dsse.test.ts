@@ -1,4 +1,4 @@
-// Attack: a stranger's document with as many wrong signatures as one may carry.
+// Tests an attack: a document with as many wrong signatures as it may have.
 import { ringSignatureCountMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
 import { people } from '../../../../test/support/signing.ts';
@@ -16,7 +16,7 @@ const [ada, bob] = people.ring.map(({ privateKey }) => signPayload(privateKey, p
 if (ada === undefined || bob === undefined) throw new Error('no keys');
 const wrong = { keyid: ada.keyid, sig: Buffer.alloc(64, 1).toString('base64') };
 
-test('of each key its first signature is looked at, and no other', () => {
+test('only the first signature of each key is verified', () => {
   const many = Array.from({ length: ringSignatureCountMax - 2 }, () => wrong);
   expect([...signersOf(payload, [...many, ada, bob], keys)]).toEqual([bob.keyid]);
   expect([...signersOf(payload, [ada, wrong, bob, ada], keys)]).toEqual([ada.keyid, bob.keyid]);

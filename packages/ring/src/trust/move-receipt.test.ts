@@ -1,4 +1,4 @@
-// Receipts: one spelling, and no byte of a signed one can be changed.
+// Tests receipts: they are read back as written, and no byte of a signed receipt can be changed.
 import { generateKeyPairSync } from 'node:crypto';
 import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
@@ -43,7 +43,7 @@ const codeOf = (line: string): string => {
 };
 
 describe('a receipt', () => {
-  test('the largest fits, signed or not, and comes back as it was', () => {
+  test('the largest receipt fits the limit and is read back, signed or not', () => {
     const signed = printReceipt(largest, key);
     expect(Buffer.byteLength(signed)).toBeLessThanOrEqual(receiptBytesMax);
     const { key: named, ...rest } = openReceipt(signed);
@@ -52,7 +52,7 @@ describe('a receipt', () => {
     expect(openReceipt(printReceipt(largest, null)).key).toBeNull();
   });
 
-  test('no character of a signed one can be another', () => {
+  test('a signed receipt with a changed character is refused', () => {
     const line = printReceipt(largest, key);
     const random = seededRandom(7);
     for (let round = 0; round < 400; round += 1) {
@@ -64,7 +64,7 @@ describe('a receipt', () => {
     }
   });
 
-  test('a signature taken away, doubled or of another key is refused', () => {
+  test('a receipt with no signature, a doubled one or that of another key is refused', () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     const document = JSON.parse(printReceipt(largest, key));
     const theirs = JSON.parse(printReceipt(largest, other));

@@ -1,3 +1,4 @@
+// Tests chains of roots: which root may follow another one, and which roots are valid.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { people, signedRoot, testKey } from '../../../../test/support/signing.ts';
@@ -11,7 +12,7 @@ const both = [...people.root.slice(0, 2), ...newcomers.slice(0, 2)];
 const rotated = signedRoot({ version: 2, root: newcomers }, both);
 const third = signedRoot({ version: 3, root: newcomers, epoch: 2 }, newcomers);
 
-test('a chain is walked root by root to the newest', () => {
+test('a chain of roots leads to the newest root and is read back from its file', () => {
   const chain = [first, rotated, third];
   expect(newestRoot(chain, null).root).toMatchObject({ version: 3, epoch: 2 });
   expect(walkRoots(chain, rootIdOf(rotated)).map(({ root }) => root.version)).toEqual([2, 3]);
@@ -19,29 +20,32 @@ test('a chain is walked root by root to the newest', () => {
 });
 
 const rotations = [
-  ['only the old keys', signedRoot({ version: 2, root: newcomers }, people.root)],
-  ['only the new keys', signedRoot({ version: 2, root: newcomers }, newcomers)],
+  ['signed only by the old keys', signedRoot({ version: 2, root: newcomers }, people.root)],
+  ['signed only by the new keys', signedRoot({ version: 2, root: newcomers }, newcomers)],
   [
-    'too few of the old',
+    'signed by too few of the old keys',
     signedRoot({ version: 2, root: newcomers }, [...newcomers, ...people.root.slice(0, 1)]),
   ],
-  ['a stranger besides', signedRoot({ version: 2 }, [...people.root, testKey('mallory')])],
-  ['a skipped version', signedRoot({ version: 3 }, people.root)],
-  ['another cluster', signedRoot({ version: 2, cluster: 'other' }, people.root)],
+  [
+    'also signed by an unknown key',
+    signedRoot({ version: 2 }, [...people.root, testKey('mallory')]),
+  ],
+  ['that skips a version', signedRoot({ version: 3 }, people.root)],
+  ['of another cluster', signedRoot({ version: 2, cluster: 'other' }, people.root)],
 ] as const;
 
-test.for(rotations)('a root signed by %s is refused', ([, next]) => {
+test.for(rotations)('a new root %s is refused', ([, next]) => {
   expect(() => newestRoot([first, next], null)).toThrow(
     expect.objectContaining({ code: 'TRUST_INVALID' }),
   );
 });
 
-test('the epoch never goes back', () => {
+test('a root with a lower epoch is refused', () => {
   const back = signedRoot({ version: 4, root: newcomers, epoch: 1 }, newcomers);
   expect(() => newestRoot([first, rotated, third, back], null)).toThrow('epoch 1 follows epoch 2');
 });
 
-test('one key signs once, however often its signature stands there', () => {
+test('repeated signatures of one root key count once', () => {
   const [key] = people.root;
   const sketch = signedRoot({ version: 2 }, []);
   if (key === undefined) throw new Error('no key');
@@ -50,7 +54,7 @@ test('one key signs once, however often its signature stands there', () => {
   expect(() => newestRoot([first, twice], null)).toThrow('1 valid signatures');
 });
 
-test('a chain that does not hold the trusted root is a fork', () => {
+test('a chain that does not contain the trusted root is a fork', () => {
   const theirs = signedRoot({ epoch: 7 }, people.root);
   expect(() => walkRoots([theirs], rootIdOf(first))).toThrow(
     expect.objectContaining({ code: 'TRUST_FORK' }),
@@ -62,7 +66,7 @@ const badRoots = [
   ['fewer signatures for large changes', { threshold: 2, large: 1 }],
   ['no override and too few keys', { large: 4, override: false }],
   ['a key in two roles', { beacon: people.root.slice(0, 1) }],
-  ['a date that is none', { expires: 'never' }],
+  ['an invalid date', { expires: 'never' }],
 ] as const;
 
 test.for(badRoots)('a root with %s is refused', ([, sketch]) => {
@@ -73,7 +77,7 @@ test.for(badRoots)('a root with %s is refused', ([, sketch]) => {
 
 const seed = Number(process.env['SEED'] ?? 20261121);
 
-test(`every edited byte of a trust file is found (SEED=${seed})`, () => {
+test(`a trust file with any byte edited is refused (SEED=${seed})`, () => {
   const random = seededRandom(seed);
   const whole = Buffer.from(printTrustFile([first, rotated, third]));
   const anchor = rootIdOf(first);

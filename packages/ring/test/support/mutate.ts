@@ -1,7 +1,8 @@
-// Damages bytes the ways disks, networks and enemies do: flips, cuts, repeats, zeros, inserts.
+// Damages bytes as disks, networks and attackers do: flips, noise, cuts, gaps, inserts, zeros and
+// wrong lengths.
 import type { Random } from '@ringwright/base/random';
 
-/** Other bytes than those given, always. */
+/** Returns a damaged copy, which always differs from the given bytes. */
 export function mutantOf(bytes: Uint8Array, random: Random): Buffer {
   const whole = Buffer.from(bytes);
   for (;;) {
@@ -32,7 +33,7 @@ function mutateOnce(whole: Buffer, random: Random): Buffer {
     case 5:
       return Buffer.concat([before, Buffer.alloc(length), after]);
     default: {
-      // One number of the prefix changed: lengths are what parsers trust too early.
+      // Changes one number of the prefix: parsers trust lengths too early.
       const edited = Buffer.from(whole);
       edited.writeUInt32BE(random.below(2 ** 31), 4 * random.below(5));
       return edited;

@@ -1,4 +1,4 @@
-// Legal rings for tests: any size, from a seed. Placement is a plain stride, not the builder's.
+// Legal rings of any size for tests. Their placement is a plain stride, not the builder's.
 import type { Device } from '../../src/device.ts';
 import { encodeRing } from '../../src/file/ring-file.ts';
 import { firstRing } from '../../src/first-ring.ts';
@@ -30,7 +30,7 @@ interface SampleSize {
   readonly holes?: readonly number[];
 }
 
-/** Version 1 of a ring in which slot (p, r) is on the (p·7 + r)-th device that exists. */
+/** Returns version 1 of a ring in which slot (p, r) is on the (p·7 + r)-th device that exists. */
 export function sampleRing({ power, replicas, devices, holes = [] }: SampleSize): Ring {
   const partitions = 2 ** power;
   const list = Array.from({ length: devices }, (_, id) =>
@@ -56,7 +56,7 @@ export function sampleRing({ power, replicas, devices, holes = [] }: SampleSize)
 
 export const idOf = (ring: Ring): string => encodeRing(ring).id;
 
-/** A device that holds nothing of the partition: one that a slot may move to. */
+/** Returns a device that neither holds nor joins the partition, or -1 if there is none. */
 export function nonHolderOf(ring: Ring, partition: number): number {
   const other = ring.devices.find(
     (device) =>
