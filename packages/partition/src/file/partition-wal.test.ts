@@ -201,7 +201,7 @@ test('a checkpoint fails when the folder of the open file cannot be synced', asy
 });
 
 test.each(['closed', 'killed'])(
-  'a WAL is kept for the next start if its file could not be synced and is then %s',
+  'after a failed sync of the file its WAL is kept for the next start, also when %s',
   async (how) => {
     using subject = new Subject();
     subject.write();

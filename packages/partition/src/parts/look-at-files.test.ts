@@ -265,7 +265,7 @@ describe('the log', () => {
     });
   }
 
-  for (const [name, keptBytes] of Object.entries({ 'to nothing': 0, 'behind its header': 40 })) {
+  for (const [name, keptBytes] of Object.entries({ 'to nothing': 0, 'after its header': 40 })) {
     test(`a crash loses nothing when the log was cut ${name} and written to since`, async () => {
       await using place = scratch();
       const store = await stored(place);
