@@ -270,9 +270,17 @@ const rows: Record<string, readonly Row[]> = {
         ['a new epoch, far below', { version: 2, id: e, epoch: 2 }, 'adopt, new epoch'],
         ['a new epoch, beside the active', { version: 7, id: e, epoch: 2 }, 'adopt, new epoch'],
         ['of another cluster', { ...child, epoch: 2, cluster: 'x' }, foreign],
-        ['another epoch expected, this one goes on', { ...child, epoch: 1 }, 'adopt'],
-        ['another expected, and below', { version: 5, id: e, epoch: 1 }, older],
-        ['another expected, and the active ring', { version: 7, id: b, epoch: 1 }, 'same'],
+        ['a child while another epoch is expected', { ...child, epoch: 1 }, 'adopt'],
+        [
+          'an older version while another epoch is expected',
+          { version: 5, id: e, epoch: 1 },
+          older,
+        ],
+        [
+          'the active ring while another epoch is expected',
+          { version: 7, id: b, epoch: 1 },
+          'same',
+        ],
       ] as const
     ).map(
       ([name, sketch, verdict]): Row => [
@@ -357,7 +365,14 @@ const rows: Record<string, readonly Row[]> = {
       { version: 9, id: d, parent: c },
       ...(['adopt', fork, fork] as const),
     ],
-    ['nothing else here', { ...empty, alarm: { version: 7 } }, child, 'adopt', 'adopt', 'adopt'],
+    [
+      'a child where no file and no version is known',
+      { ...empty, alarm: { version: 7 } },
+      child,
+      'adopt',
+      'adopt',
+      'adopt',
+    ],
     [
       'an operator settled the fork for it',
       chosenFor(7, e),
