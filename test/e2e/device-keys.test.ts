@@ -9,7 +9,7 @@ import { waitFor } from '@ringwright/node/wait-for';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { copyOpen } from '@ringwright/wire/copies';
-import { meetServer } from '@ringwright/wire/meet-server';
+import { greetServer } from '@ringwright/wire/greet-server';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { tail } from '@ringwright/wire/replication';
 import { expect, onTestFinished, test } from 'vitest';
@@ -24,7 +24,7 @@ async function callerAt(server: ServerUnderTest, key: KeyObject | null): Promise
     handlers: new Map(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs: 10_000,
-    greet: (address, caller) => meetServer(caller, { address, timeoutMs: 10_000 }),
+    greet: (address, caller) => greetServer(caller, { address, timeoutMs: 10_000 }),
     ...(key !== null && {
       proofOf: () => ({ by: 'device', keys: new Set([shown]) }) as const,
       identity: deviceIdentity(key),

@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
+import { clientHello } from '@ringwright/wire/greet-server';
 import { hello } from '@ringwright/wire/hello';
-import { clientHello } from '@ringwright/wire/meet-server';
 import { moveReceipts } from '@ringwright/wire/moves';
 import { digests } from '@ringwright/wire/replication';
 import { ringFetch } from '@ringwright/wire/rings';

@@ -12,7 +12,7 @@ import { acceptWire } from '@ringwright/server/http/wire-endpoint';
 import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/rings/active-ring';
 import { RingExchange } from '@ringwright/server/rings/ring-exchange';
 import type { Rings } from '@ringwright/server/rings/rings';
-import type { Answering, CallHandler } from '@ringwright/wire/call-channel';
+import type { AnswerFunction, CallHandler } from '@ringwright/wire/call-channel';
 import { hello } from '@ringwright/wire/hello';
 import { ringChunk, ringDelta, ringOffer } from '@ringwright/wire/rings';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -71,7 +71,7 @@ function handlersOf(rings: ListenerRings): Map<string, CallHandler> {
   return new Map(
     kinds.map(([{ method, request }, answer]) => [
       method,
-      { request, answer: answer as Answering },
+      { request, answer: answer as AnswerFunction },
     ]),
   );
 }

@@ -7,11 +7,11 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { assert } from '@ringwright/base/assert';
-import { inWaves } from '@ringwright/base/in-waves';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { printTable } from '@ringwright/base/print-table';
 import { Link } from '@ringwright/node/link/link';
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
-import { meetServer } from '@ringwright/wire/meet-server';
+import { greetServer } from '@ringwright/wire/greet-server';
 import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { benchOptions } from './measure/bench-options.ts';
 import { machine } from './measure/machine.ts';
@@ -72,7 +72,7 @@ async function pushTo(port: number, ring: SentRing): Promise<Sending> {
     handlers: new Map(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs: callTimeoutMs,
-    greet: (address, caller) => meetServer(caller, { address, timeoutMs: callTimeoutMs }),
+    greet: (address, caller) => greetServer(caller, { address, timeoutMs: callTimeoutMs }),
   });
   try {
     return await sendRing(await link.connect(), ring);
@@ -96,7 +96,7 @@ async function measure(
   const ports = Array.from({ length: longest }, (_, index) =>
     workers.flatMap((worker) => worker.ports[index] ?? []),
   ).flat();
-  const pushed = await inWaves(ports, serversAtOnce, async (port) => {
+  const pushed = await mapConcurrent(ports, serversAtOnce, async (port) => {
     const before = performance.now();
     const sending = await pushTo(port, ring);
     assert(sending.how === name, `sent ${sending.how}, measured ${name}`);

@@ -1,6 +1,6 @@
 // Loads every record of the demonstration, and at the end reads each back and compares it with what
 // was acknowledged.
-import { inWaves } from '@ringwright/base/in-waves';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import type { Client } from '@ringwright/client/client';
 import type { Entry } from './cities.ts';
 import type { Ledger } from './ledger.ts';
@@ -45,7 +45,7 @@ async function overAll(
   const bar = progressBar(label, entries.length);
   let done = 0;
   try {
-    await inWaves([...entries.entries()], RECORDS_AT_ONCE, async ([index, entry]) => {
+    await mapConcurrent([...entries.entries()], RECORDS_AT_ONCE, async ([index, entry]) => {
       await work(index, entry);
       done += 1;
       bar.show(done);

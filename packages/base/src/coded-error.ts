@@ -66,7 +66,7 @@ export function withoutStack<T extends Error>(make: () => T): T {
 }
 
 /** Resolves to the CodedError instead of rejecting with it. Any other error is rethrown. */
-export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
+export function resultOrError<T>(work: Promise<T>): Promise<T | CodedError> {
   return work.catch((error: unknown) => {
     if (error instanceof CodedError) return error;
     throw error;
@@ -74,7 +74,7 @@ export function orCoded<T>(work: Promise<T>): Promise<T | CodedError> {
 }
 
 /** The same of what needs no waiting. */
-export function codedOr<T>(work: () => T): T | CodedError {
+export function resultOrErrorOf<T>(work: () => T): T | CodedError {
   try {
     return work();
   } catch (error) {

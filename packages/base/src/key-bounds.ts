@@ -11,7 +11,7 @@ export interface KeyBounds {
 }
 
 /** Maximum bytes of a position between keys: the longest key plus one byte. */
-export const placeBytesMax = keyBytesMax + 1;
+export const positionBytesMax = keyBytesMax + 1;
 
 /** Restricts an interval to the keys that begin with `prefix`. */
 export function withinPrefix({ from, to, reverse }: KeyBounds, prefix: Uint8Array): KeyBounds {
@@ -53,7 +53,7 @@ export function boundsFrom(bounds: KeyBounds, place: Uint8Array): KeyBounds {
  * Where a scan continues after a key: a `from` just above the key, or, in reverse, a `to` that
  * excludes it.
  */
-export function placeBehind(key: Uint8Array, reverse: boolean): Uint8Array {
+export function positionAfterKey(key: Uint8Array, reverse: boolean): Uint8Array {
   return reverse ? Uint8Array.from(key) : Buffer.concat([key, Buffer.alloc(1)]);
 }
 

@@ -110,7 +110,7 @@ export const scrubFirstMs = 600_000;
  * How often the open files are compared with the directory, with three system calls each: nothing
  * else notices that a file is gone.
  */
-export const filesLookMs = 60_000;
+export const filesCheckMs = 60_000;
 /** Files checked per turn: a few microseconds each. */
 export const filesLookedAtPerTurn = 64;
 /** How often the scrub checks whether it may read the next file. */

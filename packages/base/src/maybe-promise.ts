@@ -10,7 +10,7 @@ export type MaybePromise<T> = T | Promise<T>;
 export type Callback<T> = (result: T | null, error: unknown) => void;
 
 /** Converts a callback function to a promise. */
-export function promised<T>(begin: (onResult: Callback<T>) => void): Promise<T> {
+export function fromCallback<T>(begin: (onResult: Callback<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     begin((result, error) => {
       // Without an error there is a result, which may be null.

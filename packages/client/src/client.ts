@@ -1,7 +1,7 @@
 // The client: reads and writes one keyspace, sending each request to a server that holds the key.
 import { CodedError } from '@ringwright/base/coded-error';
-import { inWaves } from '@ringwright/base/in-waves';
 import { clientHedgeMs, clientItemsAtOnce } from '@ringwright/base/limits';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import {
   advanceSession,
   formatSessionToken,
@@ -13,7 +13,7 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { keyBytes, valueBytes } from './bytes.ts';
 import { checkOptions } from './check-options.ts';
 import { checkConsistency, checkTtl, conditionOf } from './condition.ts';
-import { readFailure, tellingFailure, writeFailure } from './failure-kind.ts';
+import { mostSpecificFailure, readFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { Scan, type ScanOptions, scanSettings } from './scan.ts';
@@ -142,13 +142,17 @@ export class Client implements AsyncDisposable {
 
   /** Reads many keys independently. Returns an outcome for every key, in order. */
   async getMany(keys: Iterable<Bytes>, options: ReadOptions = {}): Promise<GetOutcome[]> {
-    return inWaves(listOf('keys', keys), clientItemsAtOnce, async (key): Promise<GetOutcome> => {
-      try {
-        return { ok: true, record: await this.get(key, options) };
-      } catch (error) {
-        return { ok: false, error };
-      }
-    });
+    return mapConcurrent(
+      listOf('keys', keys),
+      clientItemsAtOnce,
+      async (key): Promise<GetOutcome> => {
+        try {
+          return { ok: true, record: await this.get(key, options) };
+        } catch (error) {
+          return { ok: false, error };
+        }
+      },
+    );
   }
 
   /** Stores many values independently. Returns an outcome for every entry, in order. */
@@ -157,7 +161,7 @@ export class Client implements AsyncDisposable {
     options: PutOptions = {},
   ): Promise<PutOutcome[]> {
     const pairs = listOf('entries', entries);
-    return inWaves(pairs, clientItemsAtOnce, async (pair): Promise<PutOutcome> => {
+    return mapConcurrent(pairs, clientItemsAtOnce, async (pair): Promise<PutOutcome> => {
       try {
         const [key, value] = pairOf(pair);
         return { ok: true, stamp: await this.put(key, value, options) };
@@ -201,7 +205,7 @@ export class Client implements AsyncDisposable {
       ask: async (address) => {
         const channel = await this.#follower.open(address);
         const answer = await channel.call(coordinateGet, request, this.#settings.timeoutMs);
-        this.#follower.heard(answer.ringVersion, channel);
+        this.#follower.noteRingVersion(answer.ringVersion, channel);
         return answer;
       },
       hedgeMs: clientHedgeMs,
@@ -236,10 +240,10 @@ export class Client implements AsyncDisposable {
         const channel = await this.#follower.open(address);
         isSent = true;
         const answer = await channel.call(coordinatePut, request, this.#settings.timeoutMs);
-        this.#follower.heard(answer.ringVersion, channel);
+        this.#follower.noteRingVersion(answer.ringVersion, channel);
         return answer;
       } catch (error) {
-        telling = tellingFailure(telling, error);
+        telling = mostSpecificFailure(telling, error);
         const kind = isSent ? writeFailure(error) : 'elsewhere';
         if (kind === 'final') throw error;
         this.#follower.avoid(address);

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { expect, test } from 'vitest';
-import { readFailure, tellingFailure, writeFailure } from './failure-kind.ts';
+import { mostSpecificFailure, readFailure, writeFailure } from './failure-kind.ts';
 
 const failed = (code: ErrorCode, outcome?: string): CodedError =>
   new CodedError(code, 'failed', outcome === undefined ? {} : { details: { outcome } });
@@ -43,8 +43,8 @@ test('bugs are final', () => {
 
 test('a server that lacks the ring says nothing about one that is unreachable', () => {
   const [lacks, away] = [failed('RING_UNKNOWN'), failed('PEER_UNREACHABLE')];
-  expect(tellingFailure(null, lacks)).toBe(lacks);
-  expect(tellingFailure(lacks, away)).toBe(away);
-  expect(tellingFailure(away, lacks)).toBe(away);
-  expect(tellingFailure(away, failed('STORE_BUSY'))).toMatchObject({ code: 'STORE_BUSY' });
+  expect(mostSpecificFailure(null, lacks)).toBe(lacks);
+  expect(mostSpecificFailure(lacks, away)).toBe(away);
+  expect(mostSpecificFailure(away, lacks)).toBe(away);
+  expect(mostSpecificFailure(away, failed('STORE_BUSY'))).toMatchObject({ code: 'STORE_BUSY' });
 });

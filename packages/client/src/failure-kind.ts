@@ -29,7 +29,7 @@ export function writeFailure(error: unknown): FailureKind {
  * first. A server's answer counts more than a broken connection. A server that lacks the ring, as
  * one does whose disk was replaced, says nothing about the others.
  */
-export function tellingFailure(before: unknown, next: unknown): unknown {
+export function mostSpecificFailure(before: unknown, next: unknown): unknown {
   return before === null || tellingRank(next) > tellingRank(before) ? next : before;
 }
 

@@ -1,5 +1,5 @@
 // One read at several servers: the next is asked when one fails or is slow. The first answer wins.
-import { tellingFailure } from './failure-kind.ts';
+import { mostSpecificFailure } from './failure-kind.ts';
 
 interface Read<Answer> {
   readonly addresses: readonly string[];
@@ -44,7 +44,7 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
           clearTimeout(hedge);
           open -= 1;
           if (isDone) return;
-          telling = tellingFailure(telling, error);
+          telling = mostSpecificFailure(telling, error);
           if (!mayHelp(error)) end(() => reject(error as Error));
           else if (next < addresses.length) askNext();
           else if (open === 0) end(() => reject(telling as Error));

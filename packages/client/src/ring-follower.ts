@@ -14,7 +14,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { CallChannel } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
-import { meetServer } from '@ringwright/wire/meet-server';
+import { greetServer } from '@ringwright/wire/greet-server';
 import { serverChoice } from './server-choice.ts';
 
 interface FollowerSettings {
@@ -95,7 +95,7 @@ export class RingFollower {
   }
 
   /** Called for each answer with the server's ring version: fetches the ring if it is newer. */
-  heard(version: number, channel: CallChannel): void {
+  noteRingVersion(version: number, channel: CallChannel): void {
     if (version <= this.ring.version || this.#fetching) return;
     this.#fetching = true;
     this.learn(channel)
@@ -120,7 +120,7 @@ export class RingFollower {
       identity,
       reader: 'programmer',
       proofOf: () => this.#proofOf(address),
-      greet: (_, caller) => meetServer(caller, { address, timeoutMs }),
+      greet: (_, caller) => greetServer(caller, { address, timeoutMs }),
     });
     this.#links.set(address, link);
     return link;

@@ -30,7 +30,7 @@ function clientOfKeys(): Client {
     ring: { partitioner, partitions: 1 },
     choose: () => ['a'],
     open: () => Promise.resolve({ call }),
-    heard: () => undefined,
+    noteRingVersion: () => undefined,
   } as unknown as RingFollower;
   const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
   return new Client(follower, { ...settings, consistency: 'quorum' });

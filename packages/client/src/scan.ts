@@ -1,6 +1,11 @@
 // A scan: the records of a keyspace in order, as an async iterable with a cursor to resume from.
 import { CodedError } from '@ringwright/base/coded-error';
-import { boundsFrom, type KeyBounds, placeBehind, withinPrefix } from '@ringwright/base/key-bounds';
+import {
+  boundsFrom,
+  type KeyBounds,
+  positionAfterKey,
+  withinPrefix,
+} from '@ringwright/base/key-bounds';
 import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
 import { formatStamp } from '@ringwright/base/stamp';
 import {
@@ -106,7 +111,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     if (this.#isOver) return null;
     if (this.#given === null) return this.#settings.cursor;
     const { place, key } = this.#given;
-    const at = placeBehind(key, this.#settings.reverse);
+    const at = positionAfterKey(key, this.#settings.reverse);
     return writeCursor({ ...place, at }, this.#use());
   }
 
@@ -181,7 +186,7 @@ function askForPage(
     ask: async (address) => {
       const channel = await follower.open(address);
       const answer = await channel.call(coordinateScan, request, timeoutMs);
-      follower.heard(answer.ringVersion, channel);
+      follower.noteRingVersion(answer.ringVersion, channel);
       return answer;
     },
     hedgeMs: clientScanHedgeMs,

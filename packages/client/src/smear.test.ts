@@ -21,7 +21,7 @@ function clientThatSmears() {
     ring: { partitionOf: () => 0 },
     choose: () => ['a'],
     open: () => Promise.resolve({ call }),
-    heard: () => undefined,
+    noteRingVersion: () => undefined,
     close: () => undefined,
   } as unknown as RingFollower;
   const settings = { keyspace: 'events', session: null, timeoutMs: 1, smearMs: windowMs };

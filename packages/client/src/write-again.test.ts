@@ -26,7 +26,7 @@ function clientOf(answers: readonly Answer[]) {
   const follower = {
     ring: { partitionOf: () => 0 },
     choose: () => [...answers.keys()].map(String),
-    ...{ open, heard: () => undefined, avoid: () => undefined, close: () => undefined },
+    ...{ open, noteRingVersion: () => undefined, avoid: () => undefined, close: () => undefined },
   } as unknown as RingFollower;
   const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
   return { asked, client: new Client(follower, { ...settings, consistency: 'quorum' }) };

@@ -20,7 +20,7 @@ function clientThatStores() {
     ring: { partitionOf: () => 0 },
     choose: () => ['a'],
     open: () => Promise.resolve({ call }),
-    heard: () => undefined,
+    noteRingVersion: () => undefined,
   } as unknown as RingFollower;
   const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
   return { stored, client: new Client(follower, { ...settings, consistency: 'quorum' }) };

@@ -5,7 +5,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFilePollMs } from '@ringwright/base/limits';
 import { addDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import type { HeadStore, StoredHead, SwapOutcome, WatchPorts } from './head-store.ts';
 
@@ -19,7 +19,7 @@ export function directoryHeadStore(url: string, path: string): HeadStore {
 }
 
 async function readNewest(path: string, ring: string): Promise<StoredHead | null> {
-  const names = (await readdir(join(path, ring)).catch(onlyMissing)) ?? [];
+  const names = (await readdir(join(path, ring)).catch(nullIfMissing)) ?? [];
   const newest = names.filter((name) => /^\d{10}$/.test(name)).sort();
   const revision = newest.at(-1);
   if (revision === undefined) return null;
@@ -43,7 +43,7 @@ function watch(path: string, { onHead, onTrouble }: WatchPorts): () => void {
   let ended = false;
   const look = async (): Promise<void> => {
     try {
-      for (const ring of (await readdir(path).catch(onlyMissing)) ?? []) {
+      for (const ring of (await readdir(path).catch(nullIfMissing)) ?? []) {
         const found = await readNewest(path, ring);
         if (ended || found === null || seen.get(ring) === found.revision) continue;
         seen.set(ring, found.revision);

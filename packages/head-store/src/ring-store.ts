@@ -7,7 +7,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import { sha256 } from '@ringwright/base/sha256';
 import { addDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import {
   type HeadRecord,
@@ -49,7 +49,7 @@ export async function readTransaction(
   record: HeadRecord,
 ): Promise<TransactionFile | null> {
   const path = join(store, record.ring, transactionName(record));
-  const bytes = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
+  const bytes = await readRegularFile(path, ringFileBytesMax).catch(nullIfMissing);
   if (bytes === null || sha256(bytes) !== record.file) return null;
   return parseTransaction(bytes.toString('utf8'));
 }
@@ -89,7 +89,7 @@ export async function sweep(store: string, { record, content }: Transaction): Pr
 /** A temporary file counts as the file it was to become. */
 async function removeWhere(folder: string, gone: (name: string) => boolean): Promise<void> {
   const unfinished = new RegExp(`^\\${temporaryPrefix}[0-9]+-[0-9a-f]+-`);
-  for (const name of (await readdir(folder).catch(onlyMissing)) ?? []) {
+  for (const name of (await readdir(folder).catch(nullIfMissing)) ?? []) {
     if (gone(name.replace(unfinished, ''))) await rm(join(folder, name), { force: true });
   }
 }

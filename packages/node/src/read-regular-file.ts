@@ -70,13 +70,13 @@ export function unreadable(what: string): (cause: unknown) => never {
 export function requirePrivate(path: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): void {
   const isOpen = (mode & (uid === 0 ? 0o037 : 0o077)) !== 0;
   if (!isOpen) return;
-  const told = (mode & 0o777).toString(8).padStart(4, '0');
+  const octal = (mode & 0o777).toString(8).padStart(4, '0');
   throw new CodedError(
     'FILE_UNFIT',
-    `${path} has mode ${told}: users other than its owner may read it`,
+    `${path} has mode ${octal}: users other than its owner may read it`,
     {
       hint: `chmod 600 ${path}`,
-      details: { path, mode: told },
+      details: { path, mode: octal },
     },
   );
 }

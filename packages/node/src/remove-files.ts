@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onlyMissing } from './missing-file.ts';
+import { nullIfMissing } from './missing-file.ts';
 
 /**
  * Bytes released per step. Releasing a GiB at once delays every sync on its file system: 130 ms on
@@ -21,7 +21,7 @@ export async function removeFiles(target: string): Promise<void> {
 }
 
 async function filesIn(target: string): Promise<string[]> {
-  const found = await lstat(target).catch(onlyMissing);
+  const found = await lstat(target).catch(nullIfMissing);
   if (found?.isDirectory() !== true) return found?.isFile() === true ? [target] : [];
   const entries = await readdir(target, { recursive: true, withFileTypes: true });
   return entries

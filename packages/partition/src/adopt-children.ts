@@ -2,9 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { inWaves } from '@ringwright/base/in-waves';
 import { childrenPlacedAtOnce, mergesAsideMax } from '@ringwright/base/limits-copies';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { messageOf } from '@ringwright/base/thrown';
 import { removeFiles } from '@ringwright/node/remove-files';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -62,7 +62,7 @@ async function adoptChildren(
     for (const child of files) built.set(child.partition, child);
     // failpoint: fill.built
   }
-  const adopted = await inWaves(children, childrenPlacedAtOnce, async (child) => {
+  const adopted = await mapConcurrent(children, childrenPlacedAtOnce, async (child) => {
     const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
     const incarnation = begun.get(child) ?? '';
     if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });

@@ -1,8 +1,8 @@
 // Ends a store: after a clean close the partition files hold everything and the log is empty. One
 // that is left together with its process keeps in the log what there is no time for.
 import { setImmediate } from 'node:timers/promises';
-import { inWaves } from '@ringwright/base/in-waves';
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { lowerFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
 import { noteIfReplaced } from './file/lost-file.ts';
@@ -87,7 +87,7 @@ export async function leaveStore(parts: StoreParts, withinMs: number): Promise<b
   const open = [...parts.files.all()];
   // Checked even if no time is left: the next start would use a file that took another's place.
   for (const partition of open) lookAt(parts, partition);
-  await inWaves(open, filesSyncedAtOnce, async (partition) => {
+  await mapConcurrent(open, filesSyncedAtOnce, async (partition) => {
     if (parts.failure !== null || performance.now() > endsAt) return;
     await settle(parts, partition);
   });

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import { addDurably, syncDirectory } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { appendNote } from './append-log.ts';
 import {
@@ -56,7 +56,7 @@ export async function pruneVersions(
     // Versions first: a version without its receipts would look damaged.
     for (const pathOf of [versionPath, receiptsPath]) {
       for (const version of versions) await rm(pathOf(ring.folder, version), { force: true });
-      await syncDirectory(dirname(pathOf(ring.folder, from))).catch(onlyMissing);
+      await syncDirectory(dirname(pathOf(ring.folder, from))).catch(nullIfMissing);
     }
     return { versions, bytes };
   });
@@ -73,7 +73,7 @@ async function archiveAll(
   for (const version of versions) {
     for (const pathOf of [versionPath, receiptsPath]) {
       const path = pathOf(folder, version);
-      const content = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
+      const content = await readRegularFile(path, ringFileBytesMax).catch(nullIfMissing);
       if (content === null) continue;
       bytes += content.length;
       if (to !== null) await archiveFile(pathOf(to, version), content);
@@ -94,7 +94,7 @@ async function archiveFile(path: string, content: Uint8Array): Promise<void> {
 }
 
 async function versionsThere(folder: RingFolder): Promise<number[]> {
-  const names = (await readdir(folder.versions).catch(onlyMissing)) ?? [];
+  const names = (await readdir(folder.versions).catch(nullIfMissing)) ?? [];
   const versions = names.map(versionOfFileName).filter((version) => version !== null);
   return versions.sort((a, b) => a - b);
 }

@@ -1,5 +1,5 @@
 // Carries staged changes from the state that they were staged on to another one. Pure.
-import { CodedError, codedOr } from '@ringwright/base/coded-error';
+import { CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change, Staged } from '@ringwright/builder/state/change';
@@ -60,7 +60,7 @@ function replayOne(
     if (reason !== null) return reason;
   }
   const mapped = changes.map((change) => withIds(change, at.ids));
-  const state = codedOr(() => applyChanges(at.state, mapped));
+  const state = resultOrErrorOf(() => applyChanges(at.state, mapped));
   return state instanceof CodedError ? state.message : { changes: mapped, state };
 }
 

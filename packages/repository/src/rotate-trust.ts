@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type Payload, signersOf, signPayload } from '@ringwright/ring/trust/dsse';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
@@ -51,7 +51,7 @@ function pendingPath(rings: string): string {
 
 /** Returns the bytes of trust-next.json; null if no root waits. */
 export function readWaiting(rings: string): Promise<Uint8Array | null> {
-  return readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
+  return readRegularFile(pendingPath(rings), trustFileBytesMax).catch(nullIfMissing);
 }
 
 /** Makes root 1, signed by its own keys. Throws TRUST_EXISTS, TRUST_INVALID. */

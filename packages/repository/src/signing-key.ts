@@ -7,7 +7,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
 import { codeOf } from '@ringwright/base/thrown';
 import { replaceOwnFile, syncDirectory, writeNewFile } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import {
   readRegularFile,
   readRegularText,
@@ -56,7 +56,7 @@ export async function generateKey(
 
 /** Returns the keys of a folder, sorted by name. Needs no passphrase. */
 export async function listKeys(folder: string): Promise<KnownKey[]> {
-  const names = (await readdir(folder).catch(onlyMissing)) ?? [];
+  const names = (await readdir(folder).catch(nullIfMissing)) ?? [];
   const keys: KnownKey[] = [];
   for (const file of names.filter((one) => one.endsWith('.pub')).sort()) {
     const spki = (await readRegularText(join(folder, file))).trim();
@@ -107,7 +107,7 @@ export function requirePassphrase(passphrase: string | null, name: string): stri
 
 async function readKey(folder: string, name: string): Promise<Buffer> {
   const path = keyPath(folder, name);
-  const found = await stat(path).catch(onlyMissing);
+  const found = await stat(path).catch(nullIfMissing);
   if (found === null || found.size > keyFileBytesMax) {
     throw new CodedError('SIGNING_KEY_UNKNOWN', `the private key of ${name} is not here`, {
       hint: `expected at ${path}; --key-folder DIR selects another folder`,

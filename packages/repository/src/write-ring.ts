@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceDurably, temporaryPrefix } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import type { RingLog } from './folder/read-log.ts';
 import { requireRing } from './folder/require-ring.ts';
@@ -70,13 +70,13 @@ async function removeLeftovers(folder: RingFolder, head: number): Promise<void> 
       await rm(join(folder.path, name), { force: true });
     }
   }
-  for (const name of (await readdir(folder.versions).catch(onlyMissing)) ?? []) {
+  for (const name of (await readdir(folder.versions).catch(nullIfMissing)) ?? []) {
     const version = versionOfFileName(name);
     if (name.startsWith(temporaryPrefix) || (version !== null && version > head)) {
       await rm(join(folder.versions, name), { force: true });
     }
   }
-  for (const name of (await readdir(folder.receipts).catch(onlyMissing)) ?? []) {
+  for (const name of (await readdir(folder.receipts).catch(nullIfMissing)) ?? []) {
     if (name.startsWith(temporaryPrefix) || name > receiptsFileName(head)) {
       await rm(join(folder.receipts, name), { force: true });
     }

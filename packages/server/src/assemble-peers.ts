@@ -6,9 +6,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { startMeetingMsMax, startMeetingsMax } from '@ringwright/base/limits-rings';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import type { Answers } from '@ringwright/node/link/socket-channel';
+import type { ChannelOptions } from '@ringwright/node/link/socket-channel';
 import { holdersOf } from '@ringwright/ring/slots-of';
-import { isSpoken } from '@ringwright/wire/older-forms';
+import { isMessageKnown } from '@ringwright/wire/older-forms';
 import { recordsWrite } from '@ringwright/wire/records';
 import type { Logger } from 'pino';
 import type { RingParts } from './assemble-rings.ts';
@@ -25,7 +25,7 @@ type Own = OpenedDevice &
   Pick<IntroducePorts, 'clock' | 'peerClocks' | 'guard' | 'unknownPeers' | 'isComplete' | 'nowMs'>;
 
 interface Ports {
-  readonly answers: Answers;
+  readonly answers: ChannelOptions;
   readonly demandsTls: boolean;
   readonly log: Logger;
   /** The token that this server shows to the devices of its rings. */
@@ -86,7 +86,7 @@ export function assemblePeers(own: Own, ports: Ports) {
     ...{ peers, knownPeers, proven, introduce, peersBack },
     /** Whether the server at this address accepts many writes in one message. */
     takesMany: (address: string) =>
-      isSpoken(recordsWrite.method, introduce.wireVersions.get(address) ?? 0),
+      isMessageKnown(recordsWrite.method, introduce.wireVersions.get(address) ?? 0),
     /** Replaces connections according to the keys that a newly activated ring names. */
     followKeys: () => followKeys(peers, proven),
     /** Resolves when the clock of the server at this address is known. */

@@ -2,7 +2,7 @@
 import { messageNeeds, type NeedsOf } from '@ringwright/access/message-needs';
 import { role } from '@ringwright/access/need';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
-import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
+import type { AnswerFunction, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import type { Guard } from './access/guard.ts';
@@ -80,7 +80,7 @@ export function fillHandlers(handlers: Map<string, CallHandler>, ports: HandlerP
   const answers: Answers = { ...ofDevices, ...otherAnswers(ports) };
   for (const name of Object.keys(messageKinds) as (keyof Kinds)[]) {
     // The channel passes on only requests that match the schema of their kind.
-    const run = answers[name] as Answering;
+    const run = answers[name] as AnswerFunction;
     const answer = name in ofDevices ? betweenDevices(ports, name, run) : run;
     const { method, request } = messageKinds[name];
     const givesAway = name === 'copyRead' && ({ givesAway: true } as const);
@@ -162,8 +162,8 @@ function answerCopyRate(
 function betweenDevices(
   { proven, clients, guard }: Pick<HandlerPorts, 'proven' | 'clients' | 'guard'>,
   name: keyof Kinds,
-  run: Answering,
-): Answering {
+  run: AnswerFunction,
+): AnswerFunction {
   const { requests } = clients.coordinator;
   const isGranted = (caller: Caller, { keyspace }: MadeWith): boolean => {
     if (name === 'digests' && guard.allows(caller, role('operator'))) return true;
@@ -185,8 +185,8 @@ function betweenDevices(
 function guardedAnswer(
   { guard, audit }: Pick<HandlerPorts, 'guard' | 'audit'>,
   name: keyof Kinds,
-  answer: Answering,
-): Answering {
+  answer: AnswerFunction,
+): AnswerFunction {
   const { method } = messageKinds[name];
   // These needs belong to the same message kind as the requests that are checked against them.
   const needs = messageNeeds[name] as NeedsOf<unknown>;

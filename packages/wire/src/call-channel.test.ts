@@ -13,7 +13,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { channelPair, ManualClock } from '../../../test/support/memory-ports.ts';
-import type { Answering, CallHandler } from './call-channel.ts';
+import type { AnswerFunction, CallHandler } from './call-channel.ts';
 import { joinFrame, packEnvelope, unpackFrame } from './frame.ts';
 import { messageKind } from './message.ts';
 
@@ -27,12 +27,12 @@ const data = messageKind({
 const noFrame = { code: 1007, reason: 'not a frame of calls and answers' };
 const tooMany = { code: 1008, reason: expect.stringContaining('are unknown') as string };
 
-function answering(answer: Answering, method = 'echo'): Map<string, CallHandler> {
+function answering(answer: AnswerFunction, method = 'echo'): Map<string, CallHandler> {
   const request = method === 'echo' ? echo.request : data.request;
   return new Map([[method, { request, answer }]]);
 }
 
-function pairWith(answer: Answering, method = 'echo') {
+function pairWith(answer: AnswerFunction, method = 'echo') {
   const clock = new ManualClock();
   const [here, there] = channelPair(clock, [new Map(), answering(answer, method)]);
   return { clock, here, there };
@@ -63,7 +63,7 @@ describe('calls and answers', () => {
         async (calls) => {
           const clock = new ManualClock();
           let next = 0;
-          const later: Answering = (request) =>
+          const later: AnswerFunction = (request) =>
             new Promise((resolve) => {
               clock.after(calls[next++]?.delayMs ?? 0, () => resolve(request));
             });
@@ -90,7 +90,7 @@ describe('calls and answers', () => {
 
   test('the called end can call back over the same connection', async () => {
     const clock = new ManualClock();
-    const back: Answering = async (request, caller) =>
+    const back: AnswerFunction = async (request, caller) =>
       (await caller.call(echo, Number(request) + 1, 100)) * 10;
     const [here] = channelPair(clock, [answering((value) => value), answering(back)]);
     const answer = here.channel.call(echo, 4, 1_000);

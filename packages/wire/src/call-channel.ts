@@ -18,7 +18,13 @@ import { notSpoken } from './check-wire-version.ts';
 import { type CallEnvelope, type Envelope, joinFrame, unpackFrame } from './frame.ts';
 import { hello } from './hello.ts';
 import type { MessageKind } from './message.ts';
-import { isSpoken, type MessagePart, newerForm, olderForm, type Said } from './older-forms.ts';
+import {
+  isMessageKnown,
+  type MessageForm,
+  type MessagePart,
+  newerForm,
+  olderForm,
+} from './older-forms.ts';
 import { type Packed, packOne, packRefusal } from './packed-envelope.ts';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
@@ -35,13 +41,13 @@ export interface Caller {
  * Answers one kind of call. `request` has passed the kind's schema; `caller` reaches the end that
  * sent it.
  */
-export type Answering = (request: unknown, caller: Caller) => unknown;
+export type AnswerFunction = (request: unknown, caller: Caller) => unknown;
 
 export interface CallHandler {
   /** Its answers' bytes are not used elsewhere, so their memory is freed once they are packed. */
   readonly givesAway?: true;
   readonly request: z.ZodType;
-  readonly answer: Answering;
+  readonly answer: AnswerFunction;
 }
 
 interface ChannelPort {
@@ -59,13 +65,13 @@ interface ChannelPort {
 }
 
 /** Why a connection must be closed: a code of RFC 6455 and a sentence of at most 123 bytes. */
-export interface Closing {
+export interface CloseReason {
   readonly code: 1007 | 1008;
   readonly reason: string;
 }
 
 /** Calls of one frame that are not answered yet. */
-interface Answered {
+interface UnansweredFrame {
   calls: number;
   /** As reported to the port. */
   bytes: number;
@@ -114,12 +120,12 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       this.#checkRoom('rejected');
-      if (!isSpoken(kind.method, this.#version)) {
+      if (!isMessageKnown(kind.method, this.#version)) {
         throw notSpoken(kind.method, this.#version, this.#port.peer);
       }
       const id = this.#nextId++;
       // Before the call is registered: a request that cannot be packed just throws.
-      const body = olderForm(this.#said(kind.method, 'request', request), request);
+      const body = olderForm(this.#formOf(kind.method, 'request', request), request);
       const packed = packOne([0, id, kind.method, body]);
       const cancelTimeout = this.#port.after(timeoutMs, () => {
         this.#waiting.delete(id);
@@ -138,10 +144,10 @@ export class CallChannel implements Caller {
    * no frame, too many more calls were invalid than valid, or the other end keeps calling and reads
    * no answers.
    */
-  receive(bytes: Uint8Array): Closing | null {
+  receive(bytes: Uint8Array): CloseReason | null {
     const envelopes = unpackFrame(bytes);
     if (envelopes === null) return { code: 1007, reason: 'not a frame of calls and answers' };
-    const frame: Answered = { calls: 0, bytes: 0 };
+    const frame: UnansweredFrame = { calls: 0, bytes: 0 };
     const closing = this.#takeAll(envelopes, frame);
     if (frame.calls > 0) {
       frame.bytes = bytes.length + frame.calls * answeringCallBytes;
@@ -150,7 +156,7 @@ export class CallChannel implements Caller {
     return closing;
   }
 
-  #takeAll(envelopes: readonly Envelope[], frame: Answered): Closing | null {
+  #takeAll(envelopes: readonly Envelope[], frame: UnansweredFrame): CloseReason | null {
     for (const envelope of envelopes) {
       if (envelope[0] === 0) void this.#answer(envelope, frame);
       else this.#finish(envelope);
@@ -172,7 +178,7 @@ export class CallChannel implements Caller {
     this.#waiting.clear();
   }
 
-  async #answer([, id, method, body]: CallEnvelope, frame: Answered): Promise<void> {
+  async #answer([, id, method, body]: CallEnvelope, frame: UnansweredFrame): Promise<void> {
     frame.calls += 1;
     try {
       const { handler, request } = this.#understand(method, body);
@@ -180,7 +186,7 @@ export class CallChannel implements Caller {
       const answer = await handler.answer(request, this);
       // Checked again: many small requests in one frame may ask for far more than the queue holds.
       this.#checkRoom('unknown');
-      const form = olderForm(this.#said(method, 'answer', answer), answer);
+      const form = olderForm(this.#formOf(method, 'answer', answer), answer);
       const packed = packOne([1, id, form]);
       this.#post(packed);
       if (handler.givesAway === true && packed.long !== null) freeBytes(packed.long);
@@ -201,10 +207,9 @@ export class CallChannel implements Caller {
 
   /** Throws USAGE for an unknown method, PEER_FAILED for a body of the wrong form. */
   #understand(method: string, body: unknown): { handler: CallHandler; request: unknown } {
-    const handler = isSpoken(method, this.#version) ? this.#handlers.get(method) : undefined;
-    const request = handler?.request.safeParse(
-      newerForm(this.#said(method, 'request', body), body),
-    );
+    const handler = isMessageKnown(method, this.#version) ? this.#handlers.get(method) : undefined;
+    const form = newerForm(this.#formOf(method, 'request', body), body);
+    const request = handler?.request.safeParse(form);
     if (handler !== undefined && request?.success) {
       if (this.#misunderstood > 0) this.#misunderstood -= 1;
       return { handler, request: request.data };
@@ -224,16 +229,16 @@ export class CallChannel implements Caller {
       return;
     }
     const { method } = call.kind;
-    const form = newerForm(this.#said(method, 'answer', envelope[2]), envelope[2]);
+    const form = newerForm(this.#formOf(method, 'answer', envelope[2]), envelope[2]);
     const answer = call.kind.answer.safeParse(form);
     if (answer.success) call.resolve(answer.data);
     else call.reject(badMessage(`answer to ${method}`, answer.error));
   }
 
   /** A hello states its own version; its answer sets the version spoken from then on. */
-  #said(method: string, part: MessagePart, body: unknown): Said {
+  #formOf(method: string, part: MessagePart, body: unknown): MessageForm {
     if (method !== hello.method) return { method, part, version: this.#version };
-    const version = toldVersion(body) ?? this.#version;
+    const version = statedVersion(body) ?? this.#version;
     if (part === 'answer') this.#version = version;
     return { method, part, version };
   }
@@ -281,10 +286,10 @@ export class CallChannel implements Caller {
 }
 
 /** Null unless the version is supported. */
-function toldVersion(body: unknown): number | null {
+function statedVersion(body: unknown): number | null {
   if (typeof body !== 'object' || body === null || !('wireVersion' in body)) return null;
-  const told = Number(body.wireVersion);
-  return told >= oldestWireVersion && told <= wireVersion ? told : null;
+  const version = Number(body.wireVersion);
+  return version >= oldestWireVersion && version <= wireVersion ? version : null;
 }
 
 function badMessage(what: string, error: z.ZodError): CodedError {

@@ -3,9 +3,9 @@ import { programVersion } from '@ringwright/base/program-version';
 import { expect, test } from 'vitest';
 import { channelPair, ManualClock } from '../../../test/support/memory-ports.ts';
 import { commonWireVersion, helloInCommonVersion } from './check-wire-version.ts';
+import { clientHello } from './greet-server.ts';
 import { hello } from './hello.ts';
 import { pageRead } from './listing.ts';
-import { clientHello } from './meet-server.ts';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
 test('a peer of another version is refused and told the release of this program', () => {

@@ -41,9 +41,9 @@ export async function helloInCommonVersion<Answer>(
       return await say(version);
     } catch (error) {
       const [next] = untried;
-      const told = isOfOtherVersion(error) ? (error.details.wireVersion ?? next) : undefined;
-      if (typeof told !== 'number' || !untried.delete(told)) throw error;
-      version = told;
+      const stated = isOfOtherVersion(error) ? (error.details.wireVersion ?? next) : undefined;
+      if (typeof stated !== 'number' || !untried.delete(stated)) throw error;
+      version = stated;
     }
   }
 }

@@ -1,6 +1,6 @@
 // Keys and records of a partition in key order: between servers, and for clients. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { placeBytesMax } from '@ringwright/base/key-bounds';
+import { positionBytesMax } from '@ringwright/base/key-bounds';
 import { keyBytesMax, listKeysMax, scanPageBytesMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { consistencyField } from './coordination.ts';
@@ -35,7 +35,7 @@ export const keysAfter = messageKind({
   answer: z.strictObject({ keys: z.array(listedKey).max(listKeysMax), more: z.boolean() }),
 });
 
-const placeField = bytesField('place', 0, placeBytesMax);
+const placeField = bytesField('place', 0, positionBytesMax);
 const boundFields = {
   from: placeField,
   to: z.nullable(placeField),

@@ -1,5 +1,5 @@
 // Every message at the limits of its fields: the largest value passes, and one more is refused.
-import { placeBytesMax } from '@ringwright/base/key-bounds';
+import { positionBytesMax } from '@ringwright/base/key-bounds';
 import {
   beaconBytesMax,
   deviceCountMax,
@@ -58,7 +58,7 @@ const small = { key: key.subarray(0, 1), value: null, ms: 0, tie: 0 };
 const head = { keyspace, version: most, id };
 const held = { ...head, signers: 16 };
 const life = { born: 'b'.repeat(64), age: Number.MAX_SAFE_INTEGER, mark: 'm'.repeat(64) };
-const place = Buffer.alloc(placeBytesMax, 1);
+const place = Buffer.alloc(positionBytesMax, 1);
 const bounds = { from: place, to: place, reverse: true, limit: listKeysMax };
 const page = { rows: Buffer.alloc(scanPageBytesMax), next: place };
 const introduction = {
@@ -471,7 +471,7 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
       { limit: 0 },
       { limit: listKeysMax + 1 },
       { from: null },
-      { to: Buffer.alloc(placeBytesMax + 1) },
+      { to: Buffer.alloc(positionBytesMax + 1) },
       { reverse: 1 },
     ],
   ],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { clientHello } from './meet-server.ts';
+import { clientHello } from './greet-server.ts';
 import { messageKinds } from './messages.ts';
-import { isSpoken, newerForm, olderForm } from './older-forms.ts';
+import { isMessageKnown, newerForm, olderForm } from './older-forms.ts';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
 const holding = {
@@ -84,7 +84,7 @@ test('a body without fields is left for its schema to refuse', () => {
 
 test('the oldest version lacks exactly these messages', () => {
   const methods = Object.values(messageKinds).map(({ method }) => method);
-  expect(methods.filter((method) => !isSpoken(method, oldestWireVersion)).sort()).toEqual([
+  expect(methods.filter((method) => !isMessageKnown(method, oldestWireVersion)).sort()).toEqual([
     'audit-read',
     'coordinate-scan',
     'copy-checksum',
@@ -96,5 +96,5 @@ test('the oldest version lacks exactly these messages', () => {
     'tail',
     'writes',
   ]);
-  expect(methods.filter((method) => !isSpoken(method, wireVersion))).toEqual([]);
+  expect(methods.filter((method) => !isMessageKnown(method, wireVersion))).toEqual([]);
 });

@@ -95,33 +95,33 @@ function withoutLost(holding: Fields | null): Fields | null {
 }
 
 /** Whether a release that speaks `version` has the message. */
-export function isSpoken(method: string, version: number): boolean {
+export function isMessageKnown(method: string, version: number): boolean {
   return version >= (methodsSince.get(method) ?? 0);
 }
 
 /** The message that a body belongs to, and the version of the end that sends or receives it. */
-export interface Said {
+export interface MessageForm {
   readonly method: string;
   readonly part: MessagePart;
   readonly version: number;
 }
 
 /** Converts a body from today's form to the form for an end of `version`. */
-export function olderForm(said: Said, body: unknown): unknown {
-  return changesSince(said).reduceRight((form, { older }) => older(form as Fields), body);
+export function olderForm(from: MessageForm, body: unknown): unknown {
+  return changesSince(from).reduceRight((form, { older }) => older(form as Fields), body);
 }
 
 /** Converts a body from an end of `version`, not validated yet, to today's form. */
-export function newerForm(said: Said, body: unknown): unknown {
+export function newerForm(from: MessageForm, body: unknown): unknown {
   const isFields = typeof body === 'object' && body !== null && !Array.isArray(body);
   if (!isFields) return body;
-  return changesSince(said).reduce((form, { newer }) => newer(form as Fields), body);
+  return changesSince(from).reduce((form, { newer }) => newer(form as Fields), body);
 }
 
 const none: readonly Change[] = [];
 const newestChange = Math.max(...changes.map(({ since }) => since));
 
-function changesSince({ method, part, version }: Said): readonly Change[] {
+function changesSince({ method, part, version }: MessageForm): readonly Change[] {
   if (version >= newestChange) return none;
   return changes.filter(
     (change) => change.since > version && change.method === method && change.parts.includes(part),

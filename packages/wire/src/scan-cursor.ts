@@ -2,7 +2,7 @@
 // Pure.
 import { crc32 } from 'node:zlib';
 import { CodedError } from '@ringwright/base/coded-error';
-import { placeBytesMax } from '@ringwright/base/key-bounds';
+import { positionBytesMax } from '@ringwright/base/key-bounds';
 import type { ScanPlace } from '@ringwright/ring/partitioner/scan-order';
 
 /** The scan that a cursor belongs to. */
@@ -64,7 +64,7 @@ export function readCursor(cursor: string, use: CursorUse): ScanPlace {
   const isWhole =
     bytes.toString('base64url') === cursor &&
     length >= 0 &&
-    length <= placeBytesMax &&
+    length <= positionBytesMax &&
     bytes.readUInt32BE(bytes.length - SUM_BYTES) === sumOf(bytes, use);
   if (fields === undefined || !isWhole || bytes[1] !== flagsOf(use)) throw invalid(cursor, use);
   const at = Uint8Array.from(bytes.subarray(head, head + length));

@@ -6,7 +6,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably, replaceOwnFile } from '@ringwright/node/durable-files';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import {
   generateKey,
   listKeys,
@@ -39,7 +39,7 @@ export async function openCerts(args: Arguments, { rings }: Context): Promise<Ce
     );
   }
   const bundles = new Map<string, string>();
-  const files = (await readdir(folder).catch(onlyMissing)) ?? [];
+  const files = (await readdir(folder).catch(nullIfMissing)) ?? [];
   for (const file of files.filter((one) => one.endsWith('.pem')).sort()) {
     const certificates = await readCertificates(join(folder, file));
     if (certificates.length > 0) bundles.set(file.slice(0, -'.pem'.length), certificates.join(''));

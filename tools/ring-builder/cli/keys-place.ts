@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { accessFileBytesMax } from '@ringwright/base/limits';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
 import type { Arguments } from './arguments.ts';
 import { readInput } from './read-input.ts';
@@ -47,7 +47,7 @@ function homeOrRoot(): string {
  * FILE_UNFIT.
  */
 async function readPassphrase(file: string): Promise<string> {
-  const found = await stat(file).catch(onlyMissing);
+  const found = await stat(file).catch(nullIfMissing);
   if (found?.isFile() === true) requirePrivate(file, found);
   const name = `--passphrase-file ${file}`;
   const content = await readInput(file, { bytesMax: accessFileBytesMax, name });

@@ -1,6 +1,6 @@
 // Collects what the advice on a version depends on besides the servers: the log and the folder's
 // trust.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -14,7 +14,7 @@ export async function situationOf(context: Context, version: StoredVersion): Pro
   const { ring } = version;
   const entries = await readLog(context.rings, ring.keyspace);
   const trust = await trustOf(context);
-  const access = await orCoded(accessOf(context, trust)); // health reports a damaged one
+  const access = await resultOrError(accessOf(context, trust)); // health reports a damaged one
   const known = access instanceof CodedError ? {} : { access };
   return { ring, ...known, ...standingOf(version, entries, trust !== null) };
 }

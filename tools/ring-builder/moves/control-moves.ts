@@ -1,5 +1,5 @@
 // Sends an operator's commands on moves to the joiners, and to holders that lost their files.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Move } from '@ringwright/ring/move';
@@ -62,7 +62,7 @@ async function control(
   address: string,
   request: RequestOf<typeof moveControl>,
 ): Promise<Pick<ControlOutcome, 'known' | 'reason'>> {
-  const heard = await orCoded(
+  const heard = await resultOrError(
     withServer(address, (server) => server.call(moveControl, request, controlTimeoutMs)),
   );
   return heard instanceof CodedError

@@ -1,6 +1,6 @@
 // Asks for, sets and prints the rate at which servers send and receive copies.
 
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { copyRateMin } from '@ringwright/base/limits-copies';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -52,7 +52,7 @@ export async function setCopyRates(
 ): Promise<Deaf[]> {
   const ask = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
   const outcomes = await fanOut(servers, async ({ address }) => {
-    const heard = await orCoded(
+    const heard = await resultOrError(
       withServer(address, (server) => server.call(copyRate, ask, rateTimeoutMs)),
     );
     return heard instanceof CodedError ? [{ address, reason: heard.message }] : [];

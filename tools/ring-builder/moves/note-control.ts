@@ -1,6 +1,6 @@
 // Records an operator's commands on moves in the log, so that others can see who paused them and
 // why copies are slow.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { noteVersion } from '@ringwright/repository/append-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
@@ -14,7 +14,9 @@ export async function noteControl(
 ): Promise<void> {
   const about = { ...authorOf(context), ...said, commands: [context.command] };
   const note = { ...about, kind: 'moves' } as const;
-  const noted = await orCoded(noteVersion({ rings: context.rings, ring }, { version, id }, note));
+  const noted = await resultOrError(
+    noteVersion({ rings: context.rings, ring }, { version, id }, note),
+  );
   if (!(noted instanceof CodedError)) return;
   context.tell(`warning ${noted.code}: it was done, but is missing from the log: ${noted.message}`);
 }

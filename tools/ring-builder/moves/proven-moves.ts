@@ -1,6 +1,6 @@
 // Finds the loaded moves with a valid receipt from their joiner. Only these may be finalized.
 import { must } from '@ringwright/base/assert';
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { receiptsPerAnswerMax } from '@ringwright/base/limits-copies';
 import { isOfMove } from '@ringwright/repository/shared/move-proof';
@@ -93,7 +93,7 @@ async function collectReceipts(ring: Ring, moves: readonly Move[]): Promise<Coll
     }
   };
   await fanOut([...byJoiner(ring, moves)], async ([address, assignments]) => {
-    const given = await orCoded(askReceipts(ring, { address, assignments }));
+    const given = await resultOrError(askReceipts(ring, { address, assignments }));
     if (given instanceof CodedError) away.push(given.message);
     else for (const line of given) take(line, address);
   });

@@ -1,6 +1,6 @@
 // Tracks the moves of a rollout and shows them after every look.
 import { setTimeout } from 'node:timers/promises';
-import { orCoded } from '@ringwright/base/coded-error';
+import { resultOrError } from '@ringwright/base/coded-error';
 import { completeWaitMsMax } from '@ringwright/base/limits-copies';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
@@ -137,7 +137,7 @@ async function isComplete(address: string, { ring }: StoredVersion) {
   const { keyspace, version: ringVersion } = ring;
   const request = { keyspace, ringVersion, waitMs: completeWaitMsMax };
   const timeoutMs = completeWaitMsMax + connectTimeoutMs;
-  const said = await orCoded(
+  const said = await resultOrError(
     withServer(address, async (server) => {
       for (;;) {
         const askedMs = performance.now();

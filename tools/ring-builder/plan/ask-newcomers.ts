@@ -1,5 +1,5 @@
 // Asks the servers of devices to be added whether they match what was typed.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { isPeerCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -37,7 +37,9 @@ export async function askNewcomers(
   const head = (await readVersion(rings, ring, 'head')).ring;
   const present = ringTargets(head, null).slice(0, CLOCKS_ASKED);
   const [clocks, statuses] = await Promise.all([
-    fanOut(present, ({ address }) => orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS }))),
+    fanOut(present, ({ address }) =>
+      resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS })),
+    ),
     fanOut(devices, statusOf),
   ]);
   const times = clocks.map((status) => (status instanceof CodedError ? null : status));
@@ -57,10 +59,10 @@ export async function askNewcomers(
  */
 async function statusOf(device: Asked): Promise<Told> {
   const address = formatAddress(device);
-  const found = await orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS }));
+  const found = await resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS }));
   if (!isAway(found) || device.key === undefined) return found;
   const proof = { by: 'device', keys: new Set([keyIdOf(device.key)]) } as const;
-  const shown = await orCoded(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
+  const shown = await resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
   if (isAway(shown)) return found;
   return shown instanceof CodedError && shown.code === 'TOKEN_MISSING' ? unvouched(address) : shown;
 }

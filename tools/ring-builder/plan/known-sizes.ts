@@ -1,5 +1,5 @@
 // Asks the servers of a ring for bytes per partition and free space per device.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { isPeerCode } from '@ringwright/base/errors';
 import {
@@ -44,7 +44,9 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
   const rates = new Map<number, number>();
   const held = new Map<number, ReadonlyMap<number, number>>();
   const options = { sizesOf: ring, timeoutMs: SIZES_TIMEOUT_MS };
-  const statuses = await fanOut(targets, ({ address }) => orCoded(serverStatus(address, options)));
+  const statuses = await fanOut(targets, ({ address }) =>
+    resultOrError(serverStatus(address, options)),
+  );
   // A server that refuses a token is running: a new one has no access document before its first
   // ring.
   const away = targets.filter((_, index) => isAway(statuses[index]));

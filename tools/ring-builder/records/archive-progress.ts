@@ -4,7 +4,7 @@ import path from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
 
@@ -38,7 +38,7 @@ export async function readProgress(
   { ring, partition }: Pick<ArchiveProgress, 'ring' | 'partition'>,
 ): Promise<ArchiveProgress | null> {
   const file = progressPath(folder);
-  const text = await readRegularText(file).catch(onlyMissing);
+  const text = await readRegularText(file).catch(nullIfMissing);
   if (text === null) return null;
   const parsed = progressSchema.safeParse(jsonOrNull(text));
   const found = parsed.success ? parsed.data : null;

@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
-import { tellingFailure } from '@ringwright/client/failure-kind';
+import { mostSpecificFailure } from '@ringwright/client/failure-kind';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { noteInsecure, proofOf, shownIdentity, shownToken } from '../servers/server-proofs.ts';
@@ -27,7 +27,7 @@ export async function connectRing({ ring, state }: StoredVersion): Promise<Clien
       for (const target of targets) noteInsecure(target.address, 'unasked');
       return client;
     } catch (error) {
-      telling = tellingFailure(telling, error);
+      telling = mostSpecificFailure(telling, error);
     }
   }
   throw (telling ?? new CodedError('PEER_UNREACHABLE', `${keyspace} has no devices`)) as Error;

@@ -1,5 +1,5 @@
 // Asks each server once for its status, after it has checked its own files.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { filesLook } from '@ringwright/wire/files';
 import { ringTargets, type Target } from './ring-targets.ts';
@@ -29,7 +29,7 @@ async function askServer(
   let isNews = false;
   for (const { ring } of before.rings) {
     if (!rings.has(ring)) continue;
-    const looked = await orCoded(lookAtFiles(address, ring));
+    const looked = await resultOrError(lookAtFiles(address, ring));
     // On an error here, the status alone counts.
     if (looked instanceof CodedError) continue;
     const { damaged, log } = looked;

@@ -1,6 +1,6 @@
 // Sends trust documents, access documents and beacons to servers. All are signed, so any server may
 // receive them.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { printTable } from '@ringwright/base/print-table';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -36,7 +36,9 @@ export function giveTrust(
   documents: TrustDocuments,
 ): Promise<GiveOutcome[]> {
   return fanOut(targets, async ({ address }) => {
-    const given = await orCoded(withServer(address, (server) => offerTrust(server, documents)));
+    const given = await resultOrError(
+      withServer(address, (server) => offerTrust(server, documents)),
+    );
     if (given instanceof CodedError) return { address, ...failureOf(given) };
     return { address, outcome: 'accepted' };
   });

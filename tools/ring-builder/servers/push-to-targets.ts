@@ -1,6 +1,6 @@
 // Pushes one ring to servers: offers it, sends it where it is needed, and waits until it is active.
 import { isDeepStrictEqual } from 'node:util';
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
@@ -125,7 +125,7 @@ async function pushOrWhyNot(
   { address, devices, required }: Target,
   settings: PushOnce,
 ): Promise<PushOutcome> {
-  const sending = await orCoded(pushTo(version, address, settings));
+  const sending = await resultOrError(pushTo(version, address, settings));
   if (sending instanceof CodedError) return { address, devices, required, ...failureOf(sending) };
   const { how, bytesSent } = sending;
   return { address, devices, required, outcome: 'accepted', sent: how, bytesSent };
@@ -152,7 +152,7 @@ export type DeltaFrom = (base: RingHead) => Promise<Uint8Array | null>;
 export function deltasTo(rings: string, version: StoredVersion): DeltaFrom {
   const made = new Map<string, Promise<Uint8Array | null>>();
   const make = async (base: RingHead): Promise<Uint8Array | null> => {
-    const stored = await orCoded(readVersion(rings, version.ring.keyspace, base.version));
+    const stored = await resultOrError(readVersion(rings, version.ring.keyspace, base.version));
     // Without the base the whole file is sent. A delta is optional and must not fail a push.
     if (stored instanceof CodedError || stored.id !== base.id) return null;
     return makeRingDelta(stored.bytes, version.bytes);

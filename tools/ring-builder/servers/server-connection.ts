@@ -2,11 +2,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
-import { inWaves } from '@ringwright/base/in-waves';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { meetServer } from '@ringwright/wire/meet-server';
+import { greetServer } from '@ringwright/wire/greet-server';
 import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
@@ -80,7 +80,7 @@ async function workAt<Result>(
     proofOf: () => proof,
     token: shownToken,
     identity: shownIdentity(),
-    greet: (_, caller) => meetServer(caller, { address, timeoutMs: connectTimeoutMs }),
+    greet: (_, caller) => greetServer(caller, { address, timeoutMs: connectTimeoutMs }),
   });
   let isKept = false;
   try {
@@ -110,5 +110,5 @@ export function fanOut<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  return inWaves(items, serversAtOnceMax, work);
+  return mapConcurrent(items, serversAtOnceMax, work);
 }

@@ -1,5 +1,5 @@
 // Reads and validates the status of a server: GET /v1/status.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { errorFromDocument } from '@ringwright/base/remote-error';
@@ -206,7 +206,7 @@ export async function ringStatus(address: string, ring: string): Promise<RingSta
  * Returns any CodedError, such as PEER_UNREACHABLE, as a value, for callers that ask many servers.
  */
 export function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
-  return orCoded(serverStatus(address));
+  return resultOrError(serverStatus(address));
 }
 
 /**

@@ -1,7 +1,7 @@
 // Checks, before the next access document is made, that no server has a newer one than the folder.
 import { accessIdOf } from '@ringwright/access/access-document';
 import { judgeAccess, openAccess } from '@ringwright/access/open-access';
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { type RingsAccess, readAccess } from '@ringwright/repository/folder/access-file';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { payloadOf } from '@ringwright/ring/trust/signed-document';
@@ -22,12 +22,12 @@ export async function requireNewestAccess(rings: string, nowMs: number): Promise
   const { cluster } = trust.root;
   const here = judgedOf(await readAccess(rings, trust), cluster);
   await fanOut(await allTargets(rings), async ({ address }) => {
-    const told = await orCoded(
+    const told = await resultOrError(
       withServer(address, (server) => server.call(trustFetch, {}, answerMs)),
     );
     if (told instanceof CodedError || told.access === null) return;
     const { access } = told;
-    const held = await orCoded((async () => openAccess(access, [trust], nowMs))());
+    const held = await resultOrError((async () => openAccess(access, [trust], nowMs))());
     if (!(held instanceof CodedError)) judgeAccess(held, here);
   });
 }

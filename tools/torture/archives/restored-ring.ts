@@ -1,6 +1,6 @@
 // Creates a ring of another shape and restores an archive into it, while a client writes to it.
 import { setTimeout as delay } from 'node:timers/promises';
-import { inWaves } from '@ringwright/base/in-waves';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { pick, type Random } from '@ringwright/base/random';
 import { compareStamps } from '@ringwright/base/stamp';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -112,7 +112,7 @@ export async function restoredFaults(
   random: Random,
 ): Promise<string[]> {
   const ask = askerOf(stage, ring, random);
-  const faults = await inWaves([...ring.values], ASKED_AT_ONCE, async ([key, allowed]) => {
+  const faults = await mapConcurrent([...ring.values], ASKED_AT_ONCE, async ([key, allowed]) => {
     const { value = null } = await waitFor(`${key} of ${ring.keyspace}`, {
       ask: () => ask('read', key, null),
       until: ({ outcome }) => outcome === 'acked',

@@ -39,13 +39,13 @@ export async function getHttp(
     const fail = (cause: Error): void => {
       reject(notReached(address, cause, { isPlain: proven === null }));
     };
-    const asked = request({
+    const sent = request({
       ...{ host, port, path, signal },
       headers: { host: address, connection: 'close', ...bearer(token) },
       ...(proven !== null && { createConnection: () => proven.socket }),
     });
-    asked.once('error', fail);
-    asked.once('response', (answer) => {
+    sent.once('error', fail);
+    sent.once('response', (answer) => {
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
       answer.once('error', fail);
@@ -53,6 +53,6 @@ export async function getHttp(
         resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts).toString() });
       });
     });
-    asked.end();
+    sent.end();
   });
 }

@@ -9,11 +9,11 @@ export const pingIntervalMs = 5_000;
 /** Terminates an open socket that has received nothing since the last ping. */
 export function keepAlive(socket: WebSocket): void {
   let alive = true;
-  const heard = (): void => {
+  const onTraffic = (): void => {
     alive = true;
   };
-  socket.on('pong', heard);
-  socket.on('message', heard);
+  socket.on('pong', onTraffic);
+  socket.on('message', onTraffic);
   const pings = setInterval(() => {
     // A paused socket may receive nothing.
     if (!alive && !socket.isPaused) {

@@ -16,9 +16,9 @@ import {
   type ServerProof,
   type TlsIdentity,
 } from './prove-server.ts';
-import { type Answers, socketChannel } from './socket-channel.ts';
+import { type ChannelOptions, socketChannel } from './socket-channel.ts';
 
-export interface LinkPorts extends Answers {
+export interface LinkPorts extends ChannelOptions {
   /** A clock that never steps; the machine's clock may be set back by an hour. */
   readonly monotonicMs: () => number;
   /** Timeout of the connection itself, before the greeting. */

@@ -3,18 +3,18 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { unreadBytesMax } from '@ringwright/base/limits-wire';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
-import { CallChannel, type CallHandler, type Closing } from '@ringwright/wire/call-channel';
+import { CallChannel, type CallHandler, type CloseReason } from '@ringwright/wire/call-channel';
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
 
-const NO_FRAME: Closing = { code: 1007, reason: 'not a binary message' };
+const NO_FRAME: CloseReason = { code: 1007, reason: 'not a binary message' };
 /**
  * A close code of the range for applications. Calls not answered by then were not run, and never
  * will be.
  */
 const leaving = { code: 4001, reason: 'this server is stopping' } as const;
 
-export interface Answers {
+export interface ChannelOptions {
   readonly handlers: ReadonlyMap<string, CallHandler>;
   /** Shared with other connections; without it the connection gets its own. */
   readonly budget?: AnswerBudget;
@@ -31,7 +31,7 @@ export interface Answers {
 export function socketChannel(
   socket: WebSocket,
   peer: string,
-  { handlers, budget = new AnswerBudget(), onLongMessage, onLeaver }: Answers,
+  { handlers, budget = new AnswerBudget(), onLongMessage, onLeaver }: ChannelOptions,
 ): CallChannel {
   const answering = budget.connection(socket);
   let [underWay, isLeaving, isDeaf] = [0, false, false];
@@ -87,7 +87,7 @@ export function socketChannel(
 }
 
 /** Closes with a reason, unless the other end does not read: it would never get the close frame. */
-function refuse(socket: WebSocket, { code, reason }: Closing): void {
+function refuse(socket: WebSocket, { code, reason }: CloseReason): void {
   if (socket.bufferedAmount > unreadBytesMax) socket.terminate();
   else socket.close(code, reason);
 }

@@ -3,7 +3,7 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import {
   dataPaths,
   isIncarnation,
@@ -129,7 +129,7 @@ export class EmptyPartitions {
  */
 export async function readEmptyPartitions(root: string): Promise<EmptyPartitions> {
   const file = dataPaths.emptyPartitions(root);
-  const text = (await readFile(file, 'latin1').catch(onlyMissing)) ?? '';
+  const text = (await readFile(file, 'latin1').catch(nullIfMissing)) ?? '';
   const known = new Map<string, EmptyPartition>();
   for (const line of text.split('\n')) {
     const fields = checkedFields(line);

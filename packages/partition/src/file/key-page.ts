@@ -1,7 +1,7 @@
 // A page of a partition in key order: its sum, or its records. SQLite concatenates the rows of a
 // page, because each row that it returns by itself costs 1 us.
 import { must } from '@ringwright/base/assert';
-import { type KeyBounds, placeBehind, placeBytesMax } from '@ringwright/base/key-bounds';
+import { type KeyBounds, positionAfterKey, positionBytesMax } from '@ringwright/base/key-bounds';
 import { rowHashBytes } from './digest.ts';
 import type { PartitionFile } from './partition-file.ts';
 import { type RowNumbers, statements } from './partition-statements.ts';
@@ -33,7 +33,7 @@ export interface KeyPage extends KeyPageSum {
   readonly rows: readonly HashedRow[];
 }
 
-const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
+const ABOVE_ALL_KEYS = Buffer.alloc(positionBytesMax, 0xff);
 
 /**
  * Reads no values. If a batch of rows exceeds the page's bytes, the batch is halved and tried again
@@ -59,7 +59,7 @@ export function sumKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPageS
     count += found;
     bytes += foundBytes;
     gone += foundGone;
-    const next = placeBehind(last, reverse);
+    const next = positionAfterKey(last, reverse);
     if (count === limit || bytes >= bytesMax) return { count, gone, hashes, next };
     if (found < wanted) return { count, gone, hashes, next: null };
     if (reverse) to = next;

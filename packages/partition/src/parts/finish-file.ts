@@ -1,7 +1,8 @@
 // Marks a new partition's file as finished after its first sync. From then on the file counts, and
 // the log need not keep all its writes.
-import { inWaves } from '@ringwright/base/in-waves';
+
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { dataPaths } from '../file/data-paths.ts';
 import { lostError, whyPartitionLost } from '../file/lost-file.ts';
 import { clean, noteSynced, type Partition } from '../file/partition.ts';
@@ -47,7 +48,7 @@ export async function finishFiles(
   const all = [...parts.registry.all()].filter(
     ({ isNew, dirtySince }) => isNew && dirtySince !== clean,
   );
-  await inWaves(all, filesSyncedAtOnce, async (partition) => {
+  await mapConcurrent(all, filesSyncedAtOnce, async (partition) => {
     if (partition.damage !== null || !isSynced(partition)) return;
     await finishFile(parts, partition);
     noteSynced(partition);

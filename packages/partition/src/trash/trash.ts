@@ -2,7 +2,7 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncDirectory } from '@ringwright/node/durable-files';
-import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 
@@ -31,7 +31,7 @@ export async function moveToTrash(root: string, directory: string, named: Named)
   try {
     await rename(directory, join(trash, name));
   } catch (error) {
-    onlyMissing(error);
+    nullIfMissing(error);
     if (await exists(directory)) throw error;
     return;
   }
@@ -49,7 +49,7 @@ export function parseTrashName(name: string): Named | null {
 export async function listTrash(root: string): Promise<TrashItem[]> {
   const trash = dataPaths.trash(root);
   const items: TrashItem[] = [];
-  for (const name of (await readdir(trash).catch(onlyMissing)) ?? []) {
+  for (const name of (await readdir(trash).catch(nullIfMissing)) ?? []) {
     const named = parseTrashName(name);
     if (named === null) continue;
     items.push({ name, ...named, bytes: await folderBytes(join(trash, name)) });

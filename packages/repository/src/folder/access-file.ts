@@ -9,7 +9,7 @@ import {
 import { accessSigners } from '@ringwright/access/open-access';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { printSigned, type SignedDocument } from '@ringwright/ring/trust/signed-document';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
@@ -30,7 +30,9 @@ export function accessPath(rings: string): string {
 
 /** Returns null if no access was ever granted. Throws ACCESS_INVALID for a damaged file. */
 export async function readAccess(rings: string, trust: Trust): Promise<RingsAccess | null> {
-  const bytes = await readRegularFile(accessPath(rings), accessDocumentBytesMax).catch(onlyMissing);
+  const bytes = await readRegularFile(accessPath(rings), accessDocumentBytesMax).catch(
+    nullIfMissing,
+  );
   if (bytes === null) return null;
   const file = parseAccessFile(bytes);
   const signers = [...accessSigners(file, trust)];

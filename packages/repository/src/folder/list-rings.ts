@@ -1,7 +1,7 @@
 // Lists the rings in a folder of rings.
 import { readdir, stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { ringFolder } from './ring-folder.ts';
 
@@ -10,7 +10,7 @@ import { ringFolder } from './ring-folder.ts';
  * lists rings that are unreadable or have lost builder.json: opening them reports the cause.
  */
 export async function listRings(rings: string): Promise<string[]> {
-  const names = (await readdir(rings).catch(onlyMissing)) ?? [];
+  const names = (await readdir(rings).catch(nullIfMissing)) ?? [];
   const candidates = names.filter((name) => keyspaceNamePattern.test(name));
   const isThere = (path: string): Promise<boolean> => stat(path).then(() => true, mayBeThere);
   const found = await Promise.all(

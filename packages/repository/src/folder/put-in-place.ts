@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
-import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { ringExists } from './require-ring.ts';
 import { type RingFolder, ringFolder } from './ring-folder.ts';
 import { isDead, removeClaims, withRingLock } from './ring-lock.ts';
@@ -60,7 +60,7 @@ export async function putInPlace(
 
 /** Removes folders that killed processes of this machine left behind. */
 async function sweep(rings: string): Promise<void> {
-  for (const name of (await readdir(rings).catch(onlyMissing)) ?? []) {
+  for (const name of (await readdir(rings).catch(nullIfMissing)) ?? []) {
     if (!name.startsWith(temporaryPrefix)) continue;
     const [pid = '', host] = name.slice(temporaryPrefix.length).split('@');
     if (host === undefined || !isDead({ pid: Number(pid), host })) continue;

@@ -1,6 +1,6 @@
 // Reads log.jsonl: all entries, with their chain checked. The head is the last version entry.
 import { CodedError } from '@ringwright/base/coded-error';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { parseBuilderFile } from './builder-file.ts';
 import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
@@ -40,13 +40,13 @@ export async function readEntries(folder: RingFolder): Promise<readonly LogEntry
 }
 
 async function hasLoggedLine({ builder }: RingFolder): Promise<boolean> {
-  const file = parseBuilderFile((await readRegularText(builder).catch(onlyMissing)) ?? '');
+  const file = parseBuilderFile((await readRegularText(builder).catch(nullIfMissing)) ?? '');
   return typeof file !== 'string' && file.log !== null;
 }
 
 /** Throws RING_LOG_DAMAGED for a line that is unreadable or not chained to the one before. */
 export async function readRingLog(folder: RingFolder): Promise<RingLog> {
-  return parseRingLog(folder, (await readRegularText(folder.log).catch(onlyMissing)) ?? '');
+  return parseRingLog(folder, (await readRegularText(folder.log).catch(nullIfMissing)) ?? '');
 }
 
 /** Parses a log that is not in the folder yet. Throws as readRingLog. */

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { parseState } from '@ringwright/builder/state/state-json';
-import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { type LogEntry, makesVersion, type Pruning, pruningOf } from './log-entry.ts';
@@ -93,7 +93,7 @@ export async function readVersionFile(
   version: number,
   path: string = versionPath(folder, version),
 ): Promise<StoredVersion> {
-  const bytes = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
+  const bytes = await readRegularFile(path, ringFileBytesMax).catch(nullIfMissing);
   if (bytes === null) {
     throw new CodedError('RING_FILE_INVALID', `${path} is missing, but the log names it`, {
       hint: `restore the file from git or a server, then: ring-builder verify ${folder.ring}`,

@@ -12,7 +12,7 @@ import { lockPollMs, lockWaitMsMax } from '@ringwright/base/limits';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { codeOf } from '@ringwright/base/thrown';
 import { temporaryPrefix } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
 import { type RingFolder } from './ring-folder.ts';
@@ -120,7 +120,7 @@ async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
 async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<Claim[]> {
   const claims: Claim[] = [];
   for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
-    const text = await readRegularText(join(folder.path, name)).catch(onlyMissing);
+    const text = await readRegularText(join(folder.path, name)).catch(nullIfMissing);
     if (text === null) continue;
     claims.push({ name, owner: ownerSchema.safeParse(jsonOrNull(text)).data ?? null });
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { SignedDocument } from '@ringwright/ring/trust/signed-document';
 import { parseTrustFile, printTrustFile, walkRoots } from '@ringwright/ring/trust/trust-chain';
@@ -26,7 +26,7 @@ export function trustPath(rings: string): string {
 
 /** Returns null if the folder is unsigned. Throws TRUST_INVALID for a damaged file. */
 export async function readTrust(rings: string): Promise<RingsTrust | null> {
-  const bytes = await readRegularFile(trustPath(rings), trustFileBytesMax).catch(onlyMissing);
+  const bytes = await readRegularFile(trustPath(rings), trustFileBytesMax).catch(nullIfMissing);
   return bytes === null ? null : openTrustFile(bytes, null);
 }
 

@@ -25,7 +25,7 @@ import {
   sweep,
   type Transaction,
 } from '@ringwright/head-store/ring-store';
-import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
 import { headMoved, headOf, type RingLog } from '../folder/read-log.ts';
@@ -126,7 +126,9 @@ async function storedFiles(
     const before = from.before.find((one) => one.version === version);
     const path = from.pathOf(version);
     const isRead = from.changed.includes(version) || before === undefined;
-    const bytes = isRead ? await readRegularFile(path, ringFileBytesMax).catch(onlyMissing) : null;
+    const bytes = isRead
+      ? await readRegularFile(path, ringFileBytesMax).catch(nullIfMissing)
+      : null;
     const name = storedName(from.named, basename(path));
     if (bytes !== null) files.push({ version, name, sha256: sha256(bytes) });
     else if (before !== undefined) files.push(before);
@@ -187,7 +189,7 @@ async function readFileOf(
   file: StoredFile,
 ): Promise<Uint8Array> {
   const bytes = await readRegularFile(workingPath(folder, file), ringFileBytesMax).catch(
-    onlyMissing,
+    nullIfMissing,
   );
   if (bytes !== null && sha256(bytes) === file.sha256) return bytes;
   if (record !== null) return readSharedFile(record, file);

@@ -6,7 +6,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state/state-json';
 import { readSharedFile } from '@ringwright/head-store/ring-store';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { printBuilderFile } from '../folder/builder-file.ts';
 import { makesVersion, pruningOf } from '../folder/log-entry.ts';
@@ -116,7 +116,7 @@ async function fetchReceipts(
   { record, content }: SharedHead,
   { entries }: RingLog,
 ): Promise<void> {
-  const there = new Set((await readdir(folder.receipts).catch(onlyMissing)) ?? []);
+  const there = new Set((await readdir(folder.receipts).catch(nullIfMissing)) ?? []);
   const lacking = (content?.receipts ?? []).filter(
     ({ version }) => !there.has(receiptsFileName(version)) && pruningOf(entries, version) === null,
   );

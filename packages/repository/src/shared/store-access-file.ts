@@ -9,7 +9,7 @@ import { storesOpenedMax } from '@ringwright/base/limits-commands';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { type StoreAccess, storeAccessSchema } from '@ringwright/head-store/store-access';
 import { makeDirectory, replaceDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
 
@@ -55,7 +55,7 @@ export async function keepStoreAccess(
 
 async function readOpened(): Promise<Opened> {
   const path = storeAccessPath();
-  const text = await readRegularText(path).catch(onlyMissing);
+  const text = await readRegularText(path).catch(nullIfMissing);
   if (text === null) return [];
   const parsed = schema.safeParse(jsonOrNull(text));
   if (parsed.success) return parsed.data.opened;

@@ -8,7 +8,7 @@ import { jsonOrNull } from '@ringwright/base/parse-json';
 import { openHeadStore, splitUser } from '@ringwright/head-store/open-head-store';
 import type { StoreAccess } from '@ringwright/head-store/store-access';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
 import { keepStoreAccess, readStoreAccess } from './store-access-file.ts';
@@ -36,7 +36,7 @@ function storePath(rings: string): string {
 
 /** Returns null if the head of record is the folder itself. Throws HEAD_RECORD_INVALID. */
 export async function readStoreFile(rings: string): Promise<StoreFile | null> {
-  const text = await readRegularText(storePath(rings)).catch(onlyMissing);
+  const text = await readRegularText(storePath(rings)).catch(nullIfMissing);
   if (text === null) return null;
   const parsed = schema.safeParse(jsonOrNull(text));
   if (parsed.success) {
@@ -79,7 +79,7 @@ export async function useStore(
   await mkdir(rings, { recursive: true });
   if (Object.keys(access).length > 0) await keepStoreAccess(rings, url, access);
   const path = storePath(rings);
-  if ((await readRegularText(path).catch(onlyMissing)) !== text) await replaceDurably(path, text);
+  if ((await readRegularText(path).catch(nullIfMissing)) !== text) await replaceDurably(path, text);
 }
 
 /** Requires absolute paths, because other machines use them too. Throws USAGE. */

@@ -1,10 +1,10 @@
 // Checks receipts/: the receipts of each version are those that its log entry names, and prove its
 // moves.
 import { readdir } from 'node:fs/promises';
-import { codedOr } from '@ringwright/base/coded-error';
+import { resultOrErrorOf } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
@@ -72,7 +72,7 @@ export function receiptChecks(
     const lines = logLines(text);
     const { findings, receipts } = judgeProof(
       rings,
-      lines.map((line) => codedOr(() => openReceipt(line))),
+      lines.map((line) => resultOrErrorOf(() => openReceipt(line))),
     );
     if (findings.length === 0) {
       findings.push(...addUp(receipts, totals, keys));
@@ -94,11 +94,11 @@ async function receiptsOf(
   version: number,
   pruning: Pruning | null,
 ): Promise<string> {
-  const text = await readRegularText(receiptsPath(folder, version)).catch(onlyMissing);
+  const text = await readRegularText(receiptsPath(folder, version)).catch(nullIfMissing);
   if (text !== null) return text;
   if (pruning === null || pruning.archive === null) return '';
   const archived = receiptsPath(archiveOf(pruning.archive, folder.ring), version);
-  return (await readRegularText(archived).catch(onlyMissing)) ?? '';
+  return (await readRegularText(archived).catch(nullIfMissing)) ?? '';
 }
 
 /**
@@ -135,7 +135,7 @@ export async function strayReceipts(
       .filter((entry) => makesVersion(entry) && (proofOf(entry)?.receipts.count ?? 0) > 0)
       .map(({ version }) => receiptsFileName(version)),
   );
-  const names = (await readdir(folder.receipts).catch(onlyMissing)) ?? [];
+  const names = (await readdir(folder.receipts).catch(nullIfMissing)) ?? [];
   return names
     .filter((name) => !named.has(name))
     .map((name) => ({ code: 'FILE_STRAY', message: `receipts/${name} belongs to no version` }));

@@ -1,9 +1,9 @@
 // Audits a ring's folder: log, versions and builder.json, each alone and together.
 import { readdir } from 'node:fs/promises';
-import { CodedError, codedOr } from '@ringwright/base/coded-error';
+import { CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { serializeState } from '@ringwright/builder/state/state-json';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { approvalOf } from '../approval.ts';
 import {
@@ -54,7 +54,7 @@ export async function verifyRepository(
   pin: string | null,
 ): Promise<Verification> {
   const folder = await requireRing(rings, ring);
-  const log = verifyLog((await readRegularText(folder.log).catch(onlyMissing)) ?? '');
+  const log = verifyLog((await readRegularText(folder.log).catch(nullIfMissing)) ?? '');
   const { trust, findings: trustFindings } = await verifyTrust(rings, pin);
   const shared = (await readStoreFile(rings)) !== null;
   const receipts = receiptChecks(folder, { shared });
@@ -117,7 +117,7 @@ function verifyBuilder(
     const message = `builder.json differs from what version ${head?.version} restores`;
     report('BUILDER_STATE_WRONG', message);
   }
-  const staged = codedOr(() => stagedState(file));
+  const staged = resultOrErrorOf(() => stagedState(file));
   if (staged instanceof CodedError) {
     report('STAGED_CHANGE_WRONG', `staged changes do not fit: ${staged.message}`);
   }

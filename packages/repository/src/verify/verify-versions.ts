@@ -1,8 +1,8 @@
 // Checks every version's file: intact, with the id in the log, a valid ring, a legal successor.
 import { readdir } from 'node:fs/promises';
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { auditTransition } from '@ringwright/ring/audit/audit-transition';
 import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
@@ -43,7 +43,7 @@ export async function verifyVersions(
       previous = null;
       continue;
     }
-    const read = await orCoded(readVersionFile(folder, entry.version, path));
+    const read = await resultOrError(readVersionFile(folder, entry.version, path));
     if (read instanceof CodedError) {
       findings.push(finding(entry.version, read.code, read.message));
       previous = null;
@@ -93,7 +93,7 @@ function transitionFindings(previous: StoredVersion, next: StoredVersion): Findi
 }
 
 async function strayFiles(folder: RingFolder, made: readonly LogEntry[]): Promise<Finding[]> {
-  const names = (await readdir(folder.versions).catch(onlyMissing)) ?? [];
+  const names = (await readdir(folder.versions).catch(nullIfMissing)) ?? [];
   const known = new Set(made.map(({ version }) => version));
   return names.flatMap((name): Finding[] => {
     const version = versionOfFileName(name);

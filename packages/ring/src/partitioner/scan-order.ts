@@ -29,7 +29,7 @@ export interface Scanned {
 /** A position of a scan: everything before it has been read. */
 export interface ScanPlace {
   readonly partition: number;
-  /** Position in the partition (see placeBehind); empty: its start. */
+  /** Position in the partition (see positionAfterKey); empty: its start. */
   readonly at: Uint8Array;
   /** On a circle: the arc that is being read. Absent in older cursors: the partition's arc. */
   readonly arc?: HashArc | undefined;

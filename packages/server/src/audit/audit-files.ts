@@ -10,7 +10,7 @@ import {
   auditLineBytesMax,
   auditWaitingMax,
 } from '@ringwright/base/limits-access';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 
 /** Lines that waited together are written to one file, even if it is full by then. */
@@ -26,7 +26,7 @@ export function auditFile(folder: string, firstSeq: number): string {
 
 /** Oldest first; none if there is no folder. */
 export async function listAuditFiles(folder: string): Promise<string[]> {
-  const names = (await readdir(folder).catch(onlyMissing)) ?? [];
+  const names = (await readdir(folder).catch(nullIfMissing)) ?? [];
   const own = names.filter((name) => /^\d{12}\.jsonl$/.test(name));
   return own.sort().map((name) => join(folder, name));
 }

@@ -1,6 +1,6 @@
 // Tests the merging of pages from replicas that differ, against a model that knows all records.
 import { byteText } from '@ringwright/base/as-buffer';
-import { placeBehind } from '@ringwright/base/key-bounds';
+import { positionAfterKey } from '@ringwright/base/key-bounds';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { mergePages, type RowsOfSlot } from './coordinate-scan.ts';
@@ -28,7 +28,7 @@ function pageOf(
   });
   const last = rows.at(-1);
   const isEnd = names.length <= limit || last === undefined;
-  return { rows, next: isEnd ? null : placeBehind(last.key, reverse) };
+  return { rows, next: isEnd ? null : positionAfterKey(last.key, reverse) };
 }
 
 test('a key whose newest record is on two of three replicas is listed once and in order', () => {

@@ -1,9 +1,9 @@
 // Reads a page of a partition at a consistency level: the records of one slot and the digests of
 // the others. Only where the digests differ are the records of all slots read.
 import { byteText } from '@ringwright/base/as-buffer';
-import { inWaves } from '@ringwright/base/in-waves';
-import { comparePlaces, type KeyBounds, placeBehind } from '@ringwright/base/key-bounds';
+import { comparePlaces, type KeyBounds, positionAfterKey } from '@ringwright/base/key-bounds';
 import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps } from '@ringwright/base/stamp';
 import { isGone } from '@ringwright/partition/file/record';
 import type { HashArc } from '@ringwright/ring/partitioner/hash-circle';
@@ -99,7 +99,7 @@ async function scanPartition(ports: CoordinatorPorts, request: ScanRequest): Pro
     pages.map((page) => ({ rows: unpackPage(page.rows), next: page.next })),
     { limit, reverse },
   );
-  const rows = await inWaves(found, differingKeysAtOnce, async ({ row, agreed }) =>
+  const rows = await mapConcurrent(found, differingKeysAtOnce, async ({ row, agreed }) =>
     agreed ? row : readAgain(ports, request, row),
   );
   return cutPage(rows.filter((row) => row !== null && !isGone(row, nowMs)) as PageRow[], {
@@ -204,7 +204,7 @@ export function mergePages(
     .sort((a, b) => comparePlaces(a.row.key, b.row.key, reverse));
   const last = found[limit - 1];
   if (found.length <= limit || last === undefined) return { found, next };
-  return { found: found.slice(0, limit), next: placeBehind(last.row.key, reverse) };
+  return { found: found.slice(0, limit), next: positionAfterKey(last.row.key, reverse) };
 }
 
 /** Whether the scan gives the key before it reaches the place. */
@@ -225,5 +225,5 @@ function cutPage(
   });
   const last = rows[end];
   if (last === undefined || end === rows.length - 1) return { rows: packPage(rows), next };
-  return { rows: packPage(rows.slice(0, end + 1)), next: placeBehind(last.key, reverse) };
+  return { rows: packPage(rows.slice(0, end + 1)), next: positionAfterKey(last.key, reverse) };
 }

@@ -7,8 +7,8 @@ import { sessionAheadMsMax } from '@ringwright/base/limits-listeners';
 import {
   andThen,
   type Callback,
+  fromCallback,
   type MaybePromise,
-  promised,
 } from '@ringwright/base/maybe-promise';
 import {
   formatSessionToken,
@@ -60,7 +60,7 @@ export function coordinateWrite(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
 ): Promise<Written> {
-  return promised((onResult) => coordinateWriteFor(ports, request, onResult));
+  return fromCallback((onResult) => coordinateWriteFor(ports, request, onResult));
 }
 
 /**

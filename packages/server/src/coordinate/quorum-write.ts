@@ -1,6 +1,6 @@
 // Sends one record to every device of its slots, and waits for as many slots as the level needs.
 import { CodedError } from '@ringwright/base/coded-error';
-import { type Callback, promised } from '@ringwright/base/maybe-promise';
+import { type Callback, fromCallback } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { joinersOfNewSlots, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
@@ -32,7 +32,7 @@ interface Spread {
 
 /** Promise form of quorumWriteFor. Rejects with its error. */
 export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Stamp | null> {
-  return promised((onResult) => quorumWriteFor(devices, spread, onResult));
+  return fromCallback((onResult) => quorumWriteFor(devices, spread, onResult));
 }
 
 /**

@@ -6,8 +6,8 @@ import { crowdedMsMax, ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
 import {
   type Callback,
+  fromCallback,
   type MaybePromise,
-  promised,
   tryCall,
 } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
@@ -73,7 +73,7 @@ export function withNewestRingFor<T>(
       return;
     }
     const again = (newest: ActiveRing): Promise<T> =>
-      promised((onLater) => attempt(newest, onLater));
+      fromCallback((onLater) => attempt(newest, onLater));
     const first = Promise.reject<T>(error as Error);
     follow(ports, active, { attempt: again, first }).then(
       (later) => onResult(later, null),

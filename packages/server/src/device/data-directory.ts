@@ -7,7 +7,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { makeDirectories } from '@ringwright/node/make-directories';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
 import { dataPaths } from '@ringwright/partition/file/data-paths';
 import { identityFile } from './device-identity.ts';
@@ -87,7 +87,7 @@ function unwritable(directory: string, cause: unknown): CodedError {
  * file of another user that cannot be closed to others.
  */
 async function closeToOthers(path: string): Promise<ModeNote | null> {
-  const stats = await stat(path).catch(onlyMissing);
+  const stats = await stat(path).catch(nullIfMissing);
   if (stats === null || (stats.mode & 0o077) === 0) return null;
   const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
   // A directory such as /tmp is open to everybody on purpose.

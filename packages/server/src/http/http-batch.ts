@@ -2,12 +2,12 @@
 // keyspace name begins with `_`, so the path can never be that of a key.
 import type { Need } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
-import { inWaves } from '@ringwright/base/in-waves';
 import {
   httpBatchAnswerBytesMax,
   httpBatchBytesMax,
   httpBatchItemsAtOnce,
 } from '@ringwright/base/limits';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import {
   advanceSession,
   formatSessionToken,
@@ -90,7 +90,9 @@ export async function answerBatch(
   const items = parseBatch(
     await readBody(request, { bytesMax: httpBatchBytesMax, refuse: tooLarge }),
   );
-  const answers = await inWaves(items, httpBatchItemsAtOnce, (item) => answerItem(batch, item));
+  const answers = await mapConcurrent(items, httpBatchItemsAtOnce, (item) =>
+    answerItem(batch, item),
+  );
   if (batch.next !== null) response.setHeader(sessionHeader, formatSessionToken(batch.next));
   answerJson(response, 200, { items: answers });
 }

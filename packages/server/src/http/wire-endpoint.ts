@@ -15,7 +15,7 @@ import {
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
 import { keepAlive } from '@ringwright/node/link/keep-alive';
 import { keyIdOf } from '@ringwright/node/link/prove-server';
-import { type Answers, socketChannel } from '@ringwright/node/link/socket-channel';
+import { type ChannelOptions, socketChannel } from '@ringwright/node/link/socket-channel';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
@@ -25,7 +25,7 @@ import { Places } from '../access/places.ts';
 import { refuseConnection } from '../access/refuse-connection.ts';
 import { malformationOf } from './check-request.ts';
 
-interface WirePorts extends Answers {
+interface WirePorts extends ChannelOptions {
   /** Whether a caller is a device of a ring or an operator: some places are reserved for them. */
   readonly isKnown?: (request: IncomingMessage) => boolean;
   /**

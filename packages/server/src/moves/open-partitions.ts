@@ -1,8 +1,8 @@
 // Creates a file for each partition that the table gives this device and that has none here: empty
 // and ready in a new cluster, otherwise empty and to be refilled.
 import { getOrMake } from '@ringwright/base/get-or-make';
-import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -47,20 +47,20 @@ export async function openPartitions(
 ): Promise<number[]> {
   const { keyspace } = active.ring;
   const lost = partitions.filter((partition) => ports.held.has(keyspace, partition));
-  await inWaves(lost, filesCreatedAtOnce, async (partition) => {
+  await mapConcurrent(lost, filesCreatedAtOnce, async (partition) => {
     await ports.store.create(keyspace, partition, 'lost');
     ports.onRepair(repaired('missed', { keyspace, partition }));
   });
   const unknown = partitions.filter((partition) => !ports.held.has(keyspace, partition));
   const isChild = (partition: number): boolean =>
     parentsHere(ports.store, { active, partition, move: null }) !== null;
-  await inWaves(unknown.filter(isChild), filesCreatedAtOnce, async (partition) => {
+  await mapConcurrent(unknown.filter(isChild), filesCreatedAtOnce, async (partition) => {
     await ports.store.create(keyspace, partition, 'filling');
   });
   const others = unknown.filter((partition) => !isChild(partition));
   const surveys = await surveyPeers(ports, active, others);
   const undecided: number[] = [];
-  await inWaves(others, filesCreatedAtOnce, async (partition) => {
+  await mapConcurrent(others, filesCreatedAtOnce, async (partition) => {
     const survey = surveys.get(partition);
     if (survey === undefined) await ports.store.create(keyspace, partition, 'ready');
     else if (survey.answered === 0) undecided.push(partition);

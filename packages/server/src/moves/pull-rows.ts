@@ -1,9 +1,9 @@
 // Takes records of a partition from a device, while a file here is filled: all behind a sequence,
 // page by page; or, where an old file is still here, only those that it missed.
 import { CodedError } from '@ringwright/base/coded-error';
-import { inWaves } from '@ringwright/base/in-waves';
 import { listKeysMax } from '@ringwright/base/limits';
 import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limits-copies';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps } from '@ringwright/base/stamp';
 import { keysAfter } from '@ringwright/wire/listing';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
@@ -175,7 +175,7 @@ async function takeRecords(
   { device, keys }: { readonly device: number; readonly keys: readonly Uint8Array[] },
 ): Promise<void> {
   const { keyspace, version: ringVersion } = active.ring;
-  await inWaves(keys, catchUpReadsAtOnce, async (key) => {
+  await mapConcurrent(keys, catchUpReadsAtOnce, async (key) => {
     const about = { keyspace, ringVersion, partition, key };
     const { record } = await ports.devices.call({ active, device }, recordRead, about);
     if (record !== null) await takeRows(ports, { active, partition }, [{ key, ...record }]);

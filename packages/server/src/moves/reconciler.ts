@@ -1,8 +1,8 @@
 // Carries out the duties of this device: opens, loads, serves and drains partition files until they
 // match the rings.
 import type { CodedError } from '@ringwright/base/coded-error';
-import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 import { CompleteMoves } from './complete-moves.ts';
@@ -195,7 +195,7 @@ export class Reconciler {
       else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
       else if (step.kind === 'accept') accepts.push(step.partition);
     }
-    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, one));
+    await mapConcurrent(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, one));
     this.#loads.offer(active, loads);
     if (serves.length > 0) void this.#takeovers.serve(active, serves, loaded);
     this.#passed.set(keyspace, active.id);

@@ -2,8 +2,8 @@
 // and those that make the new value out of the old one, such as INCR and APPEND.
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
-import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce, valueBytesMax } from '@ringwright/base/limits';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { NewContent } from '../coordinate/propose.ts';
 import { mayBeStored } from '../coordinate/quorum-write.ts';
@@ -34,7 +34,7 @@ function get(call: RedisCall): MaybePromise<RespReply> {
 
 async function mget(call: RedisCall): Promise<RespReply> {
   let bytes = 0;
-  const items = await inWaves(call.args, redisKeysAtOnce, async (key) => {
+  const items = await mapConcurrent(call.args, redisKeysAtOnce, async (key) => {
     const value = await readValue(call, key);
     bytes += value?.length ?? 0;
     if (bytes > redisAnswerBytesMax) {
@@ -66,7 +66,7 @@ async function forEachKey<Item, Result>(
   work: (item: Item) => MaybePromise<Result>,
 ): Promise<Result[]> {
   const failures: unknown[] = [];
-  const results = await inWaves(items, redisKeysAtOnce, async (item): Promise<Result[]> => {
+  const results = await mapConcurrent(items, redisKeysAtOnce, async (item): Promise<Result[]> => {
     try {
       return [await work(item)];
     } catch (error) {
@@ -87,7 +87,7 @@ async function countKeys(
   keys: readonly Uint8Array[],
   counts: (key: Uint8Array) => Promise<boolean>,
 ): Promise<RespReply> {
-  const there = await inWaves(keys, redisKeysAtOnce, counts);
+  const there = await mapConcurrent(keys, redisKeysAtOnce, counts);
   return integerReply(there.filter(Boolean).length);
 }
 

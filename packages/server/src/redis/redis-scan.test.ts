@@ -1,6 +1,6 @@
 // SCAN with calls at any server, over simulated devices: it ends, and returns every key.
 import { byteText } from '@ringwright/base/as-buffer';
-import { placeBehind } from '@ringwright/base/key-bounds';
+import { positionAfterKey } from '@ringwright/base/key-bounds';
 import { keyBytesMax, redisAnswerBytesMax } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -42,7 +42,7 @@ function scanUnder(partitioner: Partitioner, names: ReadonlySet<string>): Scan {
     );
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    const next = rows.length > limit && last ? placeBehind(last.key, false) : null;
+    const next = rows.length > limit && last ? positionAfterKey(last.key, false) : null;
     return { rows: packPage(page), gone: 0, digest: '0'.repeat(16), next };
   };
   const rings = { get: () => active, list: () => [active] };

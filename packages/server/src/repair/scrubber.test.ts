@@ -1,7 +1,7 @@
 // The scrubber on a fake clock: its order, its rate, and what it reports.
 import { CodedError } from '@ringwright/base/coded-error';
 import {
-  filesLookMs,
+  filesCheckMs,
   scrubBytesPerSecondMax,
   scrubCycleMs,
   scrubFirstMs,
@@ -52,9 +52,9 @@ test('the scrubber reads each file once a cycle, within the rate, and reports da
   expect((read[1]?.ms ?? 0) - (read[0]?.ms ?? 0)).toBe(60_000);
   expect(damaged).toEqual([1, 1]);
   expect(errors).toHaveLength(3);
-  const logLoss = { ms: 1_000_000 + 2 * filesLookMs, reason: '1.log is gone' };
+  const logLoss = { ms: 1_000_000 + 2 * filesCheckMs, reason: '1.log is gone' };
   expect(scrubber.logLoss, 'kept for the status').toEqual(logLoss);
-  expect(looks).toBe(nowMs / filesLookMs - 1);
+  expect(looks).toBe(nowMs / filesCheckMs - 1);
 });
 
 test('a file in which a read found damage is scrubbed at once, outside the cycle', async () => {

@@ -4,7 +4,7 @@
 import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import {
-  filesLookMs,
+  filesCheckMs,
   scrubBytesPerSecondMax,
   scrubCycleMs,
   scrubFirstMs,
@@ -60,7 +60,7 @@ export class Scrubber {
   async tick(): Promise<void> {
     const { store, monotonicMs, onFindings, onError } = this.#ports;
     const now = monotonicMs();
-    if (now - this.#lookedMs >= filesLookMs) await this.look().catch(onError);
+    if (now - this.#lookedMs >= filesCheckMs) await this.look().catch(onError);
     if (now < this.#paidUntilMs) return;
     for (const suspect of store.suspects) this.#waiting.push(suspect);
     store.suspects.clear();

@@ -1,6 +1,6 @@
 // Pages as a digest and as records, against a model: both have the same end and the same digest.
 import { createHash } from 'node:crypto';
-import { type KeyBounds, placeBehind } from '@ringwright/base/key-bounds';
+import { type KeyBounds, positionAfterKey } from '@ringwright/base/key-bounds';
 import { listTurnBytesMax } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { isGone } from '@ringwright/partition/file/record';
@@ -62,7 +62,7 @@ function pageOf(sorted: readonly Held[], { from, to, reverse }: KeyBounds, limit
     about: {
       digest: digest.slice(0, 16),
       gone: page.filter((record) => isGone(record, nowMs)).length,
-      next: end === -1 ? null : Buffer.from(placeBehind(within[end]!.key, reverse)),
+      next: end === -1 ? null : Buffer.from(positionAfterKey(within[end]!.key, reverse)),
     },
   };
 }

@@ -1,6 +1,6 @@
 // This device's answers to listings and scans: pages of a partition in the order of key bytes.
 import { createHash } from 'node:crypto';
-import { placeBehind } from '@ringwright/base/key-bounds';
+import { positionAfterKey } from '@ringwright/base/key-bounds';
 import { listTurnBytesMax } from '@ringwright/base/limits';
 import type { KeyPageBounds } from '@ringwright/partition/file/key-page';
 import { type HashedRow, isGone } from '@ringwright/partition/file/record';
@@ -11,7 +11,7 @@ import { wireContent } from './wire-record.ts';
 export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request, caller) => {
   requireServing(ports, request, await passFence(ports, request, caller));
   const { after, nowMs } = request;
-  const from = after.length === 0 ? after : placeBehind(after, false);
+  const from = after.length === 0 ? after : positionAfterKey(after, false);
   const bounds = pageBounds({ ...request, from, to: null, reverse: false });
   const { rows, next } = ports.store.pages.read(request, bounds);
   const keys = rows.map((row): [Uint8Array, number, number, boolean] => {

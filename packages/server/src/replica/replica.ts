@@ -7,8 +7,8 @@ import { clockAheadMsMax } from '@ringwright/base/limits';
 import {
   andThen,
   type Callback,
+  fromCallback,
   type MaybePromise,
-  promised,
 } from '@ringwright/base/maybe-promise';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
@@ -106,7 +106,7 @@ export function answerWrite(
   request: WriteRequest,
   caller: Caller,
 ): Promise<WriteAnswer> {
-  return promised((onAnswer) => answerWriteFor(ports, { request, caller }, onAnswer));
+  return fromCallback((onAnswer) => answerWriteFor(ports, { request, caller }, onAnswer));
 }
 
 /**

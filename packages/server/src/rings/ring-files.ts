@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax, ringFilePollMs } from '@ringwright/base/limits';
 import { codeOf } from '@ringwright/base/thrown';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
@@ -106,7 +106,7 @@ const builderSchema = z.object({ head: z.nullable(z.object({ version: z.int().mi
 /** Returns null without a head, and while the file is not what a repository writes. */
 async function headOf(ports: FilePorts, file: string): Promise<number | null> {
   try {
-    const bytes = await readRegularFile(file, ringFileBytesMax).catch(onlyMissing);
+    const bytes = await readRegularFile(file, ringFileBytesMax).catch(nullIfMissing);
     if (bytes === null) return null;
     return builderSchema.parse(JSON.parse(bytes.toString('utf8'))).head?.version ?? null;
   } catch (error) {

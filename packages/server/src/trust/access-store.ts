@@ -12,7 +12,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { AccessHead } from '@ringwright/wire/hello';
@@ -42,7 +42,7 @@ export class AccessStore {
    */
   static async load(ports: AccessPorts): Promise<AccessStore> {
     const file = fileIn(ports.directory);
-    const bytes = await readRegularFile(file, accessDocumentBytesMax).catch(onlyMissing);
+    const bytes = await readRegularFile(file, accessDocumentBytesMax).catch(nullIfMissing);
     return new AccessStore(ports, bytes === null ? null : storedAccess(bytes));
   }
 

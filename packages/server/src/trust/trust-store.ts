@@ -6,7 +6,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type AuthenticRing, authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { type Beacon, openBeacon } from '@ringwright/ring/trust/beacon';
@@ -176,7 +176,7 @@ function fileOf(directory: string, id: string): string {
 async function loadAnchor(directory: string, word: string): Promise<Anchor> {
   const given = /^[0-9a-f]{64}$/.test(word) ? null : parseTrustFile(await readGiven(word));
   const id = given === null ? word : rootIdOf(given[0] as SignedDocument); // one or more roots
-  const stored = await readFile(fileOf(directory, id)).catch(onlyMissing);
+  const stored = await readFile(fileOf(directory, id)).catch(nullIfMissing);
   const walked = stored === null ? null : parseTrustFile(stored);
   const [longer, shorter] =
     (walked?.length ?? 0) >= (given?.length ?? 0) ? [walked, given] : [given, walked];

@@ -1,6 +1,6 @@
 // ring-builder why: which rule placed a slot, which version moved it, what blocks it, and what
 // comes next.
-import { orCoded } from '@ringwright/base/coded-error';
+import { resultOrError } from '@ringwright/base/coded-error';
 import {
   readVersion,
   type StoredVersion,
@@ -33,7 +33,7 @@ export const verb: Verb = {
     const opened = await openRing(context.rings, ring);
     const head = await readVersion(context.rings, ring, 'head');
     const what = args.text('what');
-    const next = await orCoded(preparePlan(context, ring, { direct: false }));
+    const next = await resultOrError(preparePlan(context, ring, { direct: false }));
     const input = { context, opened, head, next };
     if (args.flag('as-key')) return whyKey(input, what);
     if (/^\d{1,9}$/.test(what)) return whyPartition(input, partitionOf(head, Number(what)), null);

@@ -1,5 +1,5 @@
 // Drops that servers hold back until an operator confirms them: counts them and confirms them.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { confirmDrops } from '@ringwright/wire/trash';
 import { failureOf } from '../../servers/give-trust.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
@@ -44,7 +44,7 @@ export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<Let
   return fanOut(held, async (one) => {
     const { address, ringId, drops, quarantines } = one;
     const shown = { keyspace, ringId, count: drops + quarantines };
-    const confirmed = await orCoded(
+    const confirmed = await resultOrError(
       withServer(address, (server) => server.call(confirmDrops, shown, confirmTimeoutMs)),
     );
     if (!(confirmed instanceof CodedError)) return { ...one, refusal: '', outcome: 'accepted' };

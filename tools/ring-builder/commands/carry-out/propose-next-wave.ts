@@ -1,6 +1,6 @@
 // Proposes the moves that did not fit into the last version (waves are bounded, with one slot of a
 // partition per version), and decides whether such a wave passes the change guard.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { guardMovedShareMax } from '@ringwright/base/limits';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
@@ -81,7 +81,7 @@ export async function waveOverride(
   const before = entries.slice(0, at).findLast(makesVersion);
   if (before === undefined) return null;
   // If this file was pruned, the wave is judged alone.
-  const base = await orCoded(readVersion(rings, ring.keyspace, before.version));
+  const base = await resultOrError(readVersion(rings, ring.keyspace, before.version));
   if (base instanceof CodedError) return null;
   const whole = { ...changeSize(base.ring, ring), underQuorum: 0 };
   if (whyLarge(whole, role?.movedShare ?? guardMovedShareMax) !== null) return null;

@@ -1,6 +1,6 @@
 // ring-builder reconcile: compares the head with the disks of its devices.
 
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -120,7 +120,7 @@ async function listDisks(ring: Ring, targets: readonly Target[]): Promise<Listed
   const listings: DiskListing[] = [];
   const away: SilentServer[] = [];
   await fanOut(targets, async ({ address, required }) => {
-    const listing = await orCoded(listDisk(ring, address));
+    const listing = await resultOrError(listDisk(ring, address));
     if (listing instanceof CodedError) {
       if (required) away.push(silentServer(address, listing));
     } else if (listing !== null) listings.push(listing);

@@ -1,6 +1,6 @@
 // Checks before settle that the records of every server can be found under the ring. A server would
 // refuse any other ring, whatever an operator says.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { idAt } from '@ringwright/ring/audit/fork-point';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
@@ -81,7 +81,7 @@ function holdersOfOthers(
 }
 
 async function ringOf({ address }: Target, keyspace: string): Promise<Ring | null> {
-  const fetched = await orCoded(
+  const fetched = await resultOrError(
     withServer(address, async (server) => decodeRing(await fetchRing(server, keyspace))),
   );
   return fetched instanceof CodedError ? null : fetched.ring;

@@ -1,6 +1,6 @@
 // ring-builder settle: after a fork, tells every server that the history here is the right one.
 import { must } from '@ringwright/base/assert';
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import { printTable } from '@ringwright/base/print-table';
@@ -149,7 +149,7 @@ async function settleOn(
   { address, devices, required }: Target,
   settings: SettleWith,
 ): Promise<SettleOutcome> {
-  const settled = await orCoded(
+  const settled = await resultOrError(
     withServer(address, (server) => settleAndSend(server, version, settings)),
   );
   if (settled instanceof CodedError) return { address, devices, required, ...failureOf(settled) };

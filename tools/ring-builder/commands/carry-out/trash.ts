@@ -1,6 +1,6 @@
 // ring-builder trash: lists dropped partition files, restores one, and confirms drops that servers
 // hold back.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -87,7 +87,7 @@ async function askTrash(ring: Ring, targets: readonly Target[]): Promise<Trash> 
   let [count, bytes, answered] = [0, 0, 0];
   await fanOut(targets, async ({ address, devices, required }) => {
     const ask = { keyspace: ring.keyspace };
-    const answer = await orCoded(
+    const answer = await resultOrError(
       withServer(address, (server) => server.call(trashList, ask, trashTimeoutMs)),
     );
     if (answer instanceof CodedError) {

@@ -1,6 +1,6 @@
 // Asks servers for the keys of their devices. Nothing vouches for these keys: the operator must
 // compare the fingerprints.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import { askDeviceKey } from '@ringwright/node/link/prove-server';
 import type { Device } from '@ringwright/ring/device';
@@ -13,7 +13,7 @@ export function withAskedKeys<One extends Pick<Device, 'ip' | 'port'>>(
   devices: readonly One[],
 ): Promise<(One & { readonly key: string })[]> {
   return fanOut(devices, async (device) => {
-    const asking = await orCoded(askDeviceKey(formatAddress(device), connectTimeoutMs));
+    const asking = await resultOrError(askDeviceKey(formatAddress(device), connectTimeoutMs));
     if (asking instanceof CodedError) throw notShown(asking);
     return { ...device, key: asking };
   });

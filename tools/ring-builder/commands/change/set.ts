@@ -1,5 +1,5 @@
 // ring-builder set: stages other settings of the ring.
-import { type CodedError, codedOr } from '@ringwright/base/coded-error';
+import { type CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
 import { checkReplicaStep } from '@ringwright/builder/place/change-replicas';
 import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog, requireHead } from '@ringwright/repository/folder/read-log';
@@ -99,5 +99,5 @@ async function replicasTooFar(
   const { ring: head } = await readVersion(rings, ring, 'head');
   // Columns of partitions that were split have no slots and do not count.
   const live = { partitions: liveCountOf(head.partitioner), replicas: head.replicas };
-  return codedOr(() => checkReplicaStep({ head: live, state: { ring, replicas } })) ?? null;
+  return resultOrErrorOf(() => checkReplicaStep({ head: live, state: { ring, replicas } })) ?? null;
 }

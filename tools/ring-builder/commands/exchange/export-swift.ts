@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printable } from '@ringwright/base/printable';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { onlyMissing } from '@ringwright/node/missing-file';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile, requireRegular } from '@ringwright/node/read-regular-file';
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
@@ -124,7 +124,7 @@ async function write(
   context: Context,
   { file, bytes, builder }: { file: string; bytes: Buffer; builder: boolean },
 ): Promise<boolean> {
-  const found = await stat(file).catch(onlyMissing);
+  const found = await stat(file).catch(nullIfMissing);
   if (found !== null) {
     // replaceDurably would turn a device such as /dev/null into a plain file.
     requireRegular(file, found);

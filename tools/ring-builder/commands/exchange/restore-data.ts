@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { inWaves } from '@ringwright/base/in-waves';
 import { restoredAtOnce } from '@ringwright/base/limits-commands';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps, formatStamp, parseStamp } from '@ringwright/base/stamp';
 import type { Client } from '@ringwright/client/client';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -37,7 +37,7 @@ export const verb: Verb = {
     await using client = await connectRing(stored);
     const counts: Record<Restored, number> = { written: 0, kept: 0, expired: 0 };
     for await (const frame of framesOf(folder)) {
-      const ends = await inWaves(frame, restoredAtOnce, (record) =>
+      const ends = await mapConcurrent(frame, restoredAtOnce, (record) =>
         restore(client, record, context.nowMs()),
       );
       for (const end of ends) counts[end] += 1;

@@ -1,5 +1,5 @@
 // Brings the working copy up to date with the store of its heads before a verb runs.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { readStoreFile, useStore } from '@ringwright/repository/shared/store-file';
@@ -47,7 +47,7 @@ export async function followStore(
   }
   const ring = args.optionalText('ring');
   if (ring === undefined) return;
-  const failure = await orCoded(catchUp({ rings: context.rings, ring }, authorOf(context)));
+  const failure = await resultOrError(catchUp({ rings: context.rings, ring }, authorOf(context)));
   if (!(failure instanceof CodedError) || left.has(failure.code)) return;
   const { code, message, hint } = failure;
   context.tell(`warning ${code}: ${message}; this answer is from the copy in ${context.rings}`);

@@ -1,6 +1,6 @@
 // ring-builder restore: makes a ring's folder anew from a ring file, a server's copy, or the
 // history in another folder of rings or in the store.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { exists } from '@ringwright/node/missing-file';
@@ -125,7 +125,7 @@ async function isAsStored(
   author: Parameters<typeof catchUp>[1],
 ): Promise<boolean> {
   if ((await readStoreFile(place.rings)) === null) return false;
-  return !((await orCoded(catchUp(place, author))) instanceof CodedError);
+  return !((await resultOrError(catchUp(place, author))) instanceof CodedError);
 }
 
 function restoredAnswer(

@@ -1,5 +1,5 @@
 // ring-builder verify: audits a ring's whole folder; with --optimal, proves one version.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import type { Component } from '@ringwright/builder/state/builder-state';
@@ -45,7 +45,7 @@ export const verb: Verb = {
     const found = await verifyRepository(context.rings, ring, pin);
     const { versions, pruned, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
-    const log = await orCoded(readLog(context.rings, ring));
+    const log = await resultOrError(readLog(context.rings, ring));
     const logged = counted(entries, 'log entry', 'log entries');
     const parts = `${counted(versions - pruned, 'version')}, ${logged} and builder.json of ${ring}`;
     const checked = signed ? `${parts}, and trust.json` : parts;

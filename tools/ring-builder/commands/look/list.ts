@@ -1,6 +1,6 @@
 // ring-builder list: lists the rings of the folder, each with its head and what waits.
 
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { codedOrDisk } from '@ringwright/base/disk-error';
 import { printTable } from '@ringwright/base/print-table';
@@ -57,7 +57,7 @@ export const verb: Verb = {
     const rings: ListedRing[] = [];
     const names = await requireRings(context.rings);
     // `health` reports an unreadable trust.json.
-    const trust = await orCoded(trustOf(context));
+    const trust = await resultOrError(trustOf(context));
     for (const name of names) rings.push(await listed(context, name, trust));
     const count = `${counted(rings.length, 'ring')} in ${context.rings}`;
     const isStored = rings.length === 0 && (await readStoreFile(context.rings)) !== null;

@@ -1,6 +1,6 @@
 // ring-builder access log: prints the audit logs of all servers in order of time.
 import { type AuditLine, checkChain, parseLine } from '@ringwright/access/audit-line';
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { auditAnswerLinesMax } from '@ringwright/base/limits-access';
 import { printTable } from '@ringwright/base/print-table';
@@ -56,7 +56,9 @@ export async function logAnswer(context: Context): Promise<Answer> {
 
 async function ask(server: string): Promise<Asked> {
   const request = { before: null, limit: auditAnswerLinesMax };
-  const said = await orCoded(withServer(server, (one) => one.call(auditRead, request, answerMs)));
+  const said = await resultOrError(
+    withServer(server, (one) => one.call(auditRead, request, answerMs)),
+  );
   if (said instanceof CodedError) {
     const trouble = `${said.code}: ${said.message}`;
     return { server, lines: [], silent: silentServer(server, said), trouble };

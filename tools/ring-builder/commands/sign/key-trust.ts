@@ -1,6 +1,6 @@
 // ring-builder key trust and key revoke: show the root in force, and make the next one.
 import { isDeepStrictEqual } from 'node:util';
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { approvalOf } from '@ringwright/repository/approval';
 import { requireAccess } from '@ringwright/repository/change-access';
@@ -106,7 +106,7 @@ async function rotationAnswer(
 
 /** Whether the access document lacks signatures. A server that starts empty would not accept it. */
 async function lacksSignatures({ rings }: Context): Promise<boolean> {
-  const access = await orCoded(requireAccess(rings));
+  const access = await resultOrError(requireAccess(rings));
   return !(access instanceof CodedError) && access.signers.length < access.needed;
 }
 

@@ -1,5 +1,5 @@
 // ring-builder sign: adds a signature to a version that waits for it, or after a rotation of keys.
-import { CodedError, orCoded } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { requireRingKey } from '@ringwright/repository/encode-version';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
@@ -56,7 +56,7 @@ async function storyOf(
   const version = await readVersion(rings, ring, made.version);
   const { state, extraSections } = version;
   const told = madeLines(made, { staged: stagedChangesOf(extraSections), state });
-  const before = await orCoded(readVersion(rings, ring, Math.max(1, made.version - 1)));
+  const before = await resultOrError(readVersion(rings, ring, Math.max(1, made.version - 1)));
   // It is the first version, or the previous one was pruned.
   if (before instanceof CodedError || before.id === version.id) return told;
   return [...told, ...changedLines(before, version)];

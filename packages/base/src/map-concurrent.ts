@@ -4,7 +4,7 @@
  * Resolves to the results in item order. After a failure nothing new is started; once the work in
  * flight has ended, it rejects with the first failure.
  */
-export async function inWaves<Item, Result>(
+export async function mapConcurrent<Item, Result>(
   items: readonly Item[],
   atOnce: number,
   work: (item: Item) => Promise<Result>,

@@ -15,7 +15,7 @@ export function clientHello(ms: number): RequestOf<typeof hello> {
  * Says hello on a new connection. Throws WIRE_VERSION_UNKNOWN if the server would not understand
  * later calls. Throws what `call` throws.
  */
-export async function meetServer(
+export async function greetServer(
   server: Caller,
   { address, timeoutMs }: { address: string; timeoutMs: number },
 ): Promise<void> {
