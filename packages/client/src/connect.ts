@@ -4,8 +4,8 @@ import { clientCallTimeoutMs } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { parseSessionToken } from '@ringwright/base/session-token';
 import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-server';
+import { parseFailureDomain } from '@ringwright/ring/failure-domain';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
-import { parsePlace } from '@ringwright/ring/place';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { checkOptions, isTexts } from './check-options.ts';
 import { Client } from './client.ts';
@@ -74,7 +74,7 @@ export async function connect(
   const session = seen === null ? null : parseSessionToken(seen);
   const [token, proof] = [tokenOf(options), proofOf(options)];
   const { identity = null } = options;
-  const near = options.near === undefined ? null : parsePlace(options.near);
+  const near = options.near === undefined ? null : parseFailureDomain(options.near);
   const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof, near });
   let last: unknown = null;
   for (const address of seeds) {

@@ -1,7 +1,8 @@
 // Which servers a client queries, by the ring that it has learned.
+
+import { parseFailureDomain } from '@ringwright/ring/failure-domain';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { firstRing } from '@ringwright/ring/first-ring';
-import { parsePlace } from '@ringwright/ring/place';
 import type { CallChannel } from '@ringwright/wire/call-channel';
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../test/support/served-ring.ts';
@@ -22,7 +23,7 @@ async function portsAskedFrom(near: string | null): Promise<number[]> {
   const bytes = ringInTwoRegions();
   const answer = { id: 'ring', isDelta: false, bytes: bytes.length, data: bytes };
   const channel = { call: () => Promise.resolve(answer) } as unknown as CallChannel;
-  const place = near === null ? null : parsePlace(near);
+  const place = near === null ? null : parseFailureDomain(near);
   const settings = { keyspace: 'cities', timeoutMs: 1, token: null, identity: null, proof: null };
   const follower = new RingFollower([], { ...settings, near: place });
   await follower.learn(channel);

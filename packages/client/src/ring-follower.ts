@@ -5,10 +5,10 @@ import { clientAvoidMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-server';
+import { distance, type FailureDomain } from '@ringwright/ring/failure-domain';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
-import { distance, type Place } from '@ringwright/ring/place';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
@@ -26,7 +26,7 @@ interface FollowerSettings {
   /** What servers must prove whose keys no ring names; null: nothing, and no TLS. */
   readonly proof: ServerProof | null;
   /** Location of the client; null: all servers are equally near. */
-  readonly near: Place | null;
+  readonly near: FailureDomain | null;
 }
 
 const monotonicMs = (): number => performance.now();
@@ -168,7 +168,7 @@ interface KnownRing {
  * Decodes a ring file without verifying its signatures: a wrong ring makes a client ask the wrong
  * server, which still coordinates the request by its own ring.
  */
-function knownRing(file: Uint8Array, near: Place | null): KnownRing {
+function knownRing(file: Uint8Array, near: FailureDomain | null): KnownRing {
   const { ring } = decodeRing(file);
   const addresses = ring.devices.map((device) => (device === null ? null : formatAddress(device)));
   const keys = new Map<string, Set<string>>();

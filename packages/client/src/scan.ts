@@ -10,12 +10,12 @@ import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
 import { formatStamp } from '@ringwright/base/stamp';
 import {
   boundsAt,
-  firstPlace,
+  currentPosition,
+  firstPosition,
   isOrdered,
-  placeAfter,
-  placeNow,
-  placeOf,
-  type ScanPlace,
+  nextPosition,
+  partitionStart,
+  type ScanPosition,
   scannedOf,
 } from '@ringwright/ring/partitioner/scan-order';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
@@ -70,7 +70,7 @@ interface ScanSettings extends KeyBounds {
 interface Page {
   readonly rows: readonly PageRow[];
   /** The start of the part that the rows come from. */
-  readonly place: ScanPlace;
+  readonly place: ScanPosition;
 }
 
 /** What a scan works with. */
@@ -88,10 +88,10 @@ interface ScanPorts {
 export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #ports: ScanPorts;
   readonly #settings: ScanSettings;
-  readonly #start: ScanPlace | null;
+  readonly #start: ScanPosition | null;
   /** Whether the scan has passed the last record; a scan that reached its limit may not have. */
   #isOver = false;
-  #given: { readonly key: Uint8Array; readonly place: ScanPlace } | null = null;
+  #given: { readonly key: Uint8Array; readonly place: ScanPosition } | null = null;
 
   /** Throws VALUE_OUT_OF_RANGE, CURSOR_INVALID. */
   constructor(ports: ScanPorts, settings: ScanSettings) {
@@ -141,15 +141,15 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     const { ring } = this.#ports.follower;
     const scanned = scannedOf(ring, { bounds, prefix });
     const [start, { only }] = [this.#start, this.#settings];
-    const first = only === null ? firstPlace(scanned) : placeOf(scanned, only);
-    let place = start === null ? first : placeNow(scanned, ring, start);
+    const first = only === null ? firstPosition(scanned) : partitionStart(scanned, only);
+    let place = start === null ? first : currentPosition(scanned, ring, start);
     while (place !== null) {
       yield this.#pagesOf(place, boundsAt(scanned, place));
-      place = only === null ? placeAfter(scanned, place) : null;
+      place = only === null ? nextPosition(scanned, place) : null;
     }
   }
 
-  async *#pagesOf(place: ScanPlace, bounds: KeyBounds): PartPages<Page> {
+  async *#pagesOf(place: ScanPosition, bounds: KeyBounds): PartPages<Page> {
     const { keyspace, prefix, values, consistency, limit } = this.#settings;
     const { partition, arc = null } = place;
     const about = { keyspace, partition, arc, prefix, values, consistency };

@@ -8,8 +8,8 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { commitVersion } from './commit-version.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
+import { installRingFolder } from './folder/install-ring-folder.ts';
 import type { LogEntry } from './folder/log-entry.ts';
-import { putInPlace } from './folder/put-in-place.ts';
 import type { Head } from './folder/read-log.ts';
 import { type RingFolder, ringFolder } from './folder/ring-folder.ts';
 import { openRing } from './open-ring.ts';
@@ -23,7 +23,9 @@ export async function createRing(
   state: BuilderState,
   command: string,
 ): Promise<void> {
-  await putInPlace(ringFolder(rings, state.ring), null, (made) => begin(made, state, command));
+  await installRingFolder(ringFolder(rings, state.ring), null, (made) =>
+    begin(made, state, command),
+  );
 }
 
 interface RingToAdd {
@@ -45,7 +47,7 @@ interface RingToAdd {
 export async function addRing(rings: string, toAdd: RingToAdd): Promise<Head | null> {
   const { ring, state, command } = toAdd;
   let head: Head | null = null;
-  await putInPlace(ringFolder(rings, state.ring), null, async (made) => {
+  await installRingFolder(ringFolder(rings, state.ring), null, async (made) => {
     await begin(made, state, command);
     if (ring !== null) head = await commitFirst(dirname(made.path), { ...toAdd, ring });
   });

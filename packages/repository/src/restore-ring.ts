@@ -12,7 +12,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { nameOf } from './approval.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
-import { type Placing, putInPlace } from './folder/put-in-place.ts';
+import { type InstallOptions, installRingFolder } from './folder/install-ring-folder.ts';
 import { extendLog, headOf, readLog, readRingLog } from './folder/read-log.ts';
 import { readVersion } from './folder/read-version.ts';
 import { ringFolder, versionPath } from './folder/ring-folder.ts';
@@ -28,7 +28,7 @@ export interface Restored {
   readonly kept: string | null;
 }
 
-interface RingToRestore extends Placing {
+interface RingToRestore extends InstallOptions {
   readonly bytes: Uint8Array;
   /** Required signers of the file. Becomes trust.json if there is none. */
   readonly trust: RingsTrust | null;
@@ -75,14 +75,18 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
   const head = { version: ring.version, id };
   const end = log.hashes.at(-1) ?? null;
   const file = printBuilderFile({ head, log: end, state: parseState(builder), staged: [] });
-  const kept = await putInPlace(ringFolder(rings, ring.keyspace), toRestore, async (made) => {
-    await replaceDurably(versionPath(made, ring.version), bytes);
-    await replaceDurably(made.log, log.text);
-    await replaceDurably(made.builder, file);
-    if (trust !== null && !(await exists(trustPath(rings)))) {
-      await writeTrust(rings, trust.documents);
-    }
-  });
+  const kept = await installRingFolder(
+    ringFolder(rings, ring.keyspace),
+    toRestore,
+    async (made) => {
+      await replaceDurably(versionPath(made, ring.version), bytes);
+      await replaceDurably(made.log, log.text);
+      await replaceDurably(made.builder, file);
+      if (trust !== null && !(await exists(trustPath(rings)))) {
+        await writeTrust(rings, trust.documents);
+      }
+    },
+  );
   return { ring, id, signed: signing !== null, signers, kept };
 }
 
@@ -100,7 +104,7 @@ function requireName({ keyspace }: Ring, wanted: string | undefined): void {
   });
 }
 
-interface HistoryToCopy extends Placing {
+interface HistoryToCopy extends InstallOptions {
   /** The other folder of rings. */
   readonly from: string;
   /** Required signers of its head. */
@@ -109,7 +113,7 @@ interface HistoryToCopy extends Placing {
 
 /**
  * Copies a ring without its staged changes. Throws RING_UNKNOWN, RING_EMPTY, RING_LOG_DAMAGED,
- * RING_FILE_INVALID, and what authenticateRing and putInPlace throw.
+ * RING_FILE_INVALID, and what authenticateRing and installRingFolder throw.
  */
 export async function copyRing(
   { rings, ring }: { readonly rings: string; readonly ring: string },
@@ -120,7 +124,7 @@ export async function copyRing(
   if (headOf(await readLog(from, ring)) === null) throw nothingThere(from, ring);
   const head = await readVersion(from, ring, 'head');
   const signers = trust === null ? [] : signersOf(head.bytes, trust, author.time);
-  const kept = await putInPlace(ringFolder(rings, ring), history, async (made) => {
+  const kept = await installRingFolder(ringFolder(rings, ring), history, async (made) => {
     const log = await readRingLog(source);
     await cp(source.versions, made.versions, { recursive: true });
     if (await exists(source.receipts))

@@ -8,7 +8,7 @@ import type { Move } from './move.ts';
 import { withNewSlots } from './new-slots.ts';
 import type { IntervalPartitioner } from './partitioner/partitioner.ts';
 import { beginReshape, cancelReshape, finishReshape } from './reshape-ring.ts';
-import { type Ring, rowLengths, sameHolders, type Table } from './ring.ts';
+import { hasSameDevices, type Ring, rowLengths, type Table } from './ring.ts';
 import { copyTable, deviceIdBytes } from './slot-rows.ts';
 import { holdersOf } from './slots-of.ts';
 
@@ -161,7 +161,7 @@ function changedPartitions(before: Table, after: Table): { readonly partition: n
   if (before === after) return [];
   const touched: { partition: number }[] = [];
   for (let partition = 0; partition < (after[0]?.length ?? 0); partition += 1) {
-    if (!sameHolders(before, after, partition)) touched.push({ partition });
+    if (!hasSameDevices(before, after, partition)) touched.push({ partition });
   }
   return touched;
 }

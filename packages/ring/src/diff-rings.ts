@@ -4,8 +4,8 @@ import type { SlotMove } from './advance-ring.ts';
 import type { Device } from './device.ts';
 import { isIntervals } from './partitioner/partitioner.ts';
 import { partitionerSettings, samePartitioner } from './partitioner/partitioner-settings.ts';
-import { devicesOf } from './quorum.ts';
-import { holderIn, type Ring, slotsAt, slotTotal } from './ring.ts';
+import { deviceIdsAt } from './quorum.ts';
+import { deviceIn, type Ring, slotsAt, slotTotal } from './ring.ts';
 
 interface DeviceChange {
   readonly id: number;
@@ -73,8 +73,8 @@ function movedSlots(before: Ring, after: Ring): MovedSlot[] {
     }
     for (let replica = 0; replica < rows; replica += 1) {
       const [was, is] = [before.table[replica], after.table[replica]];
-      const from = was && holderIn(was, partition);
-      const to = is && holderIn(is, partition);
+      const from = was && deviceIn(was, partition);
+      const to = is && deviceIn(is, partition);
       if (from === to || from === undefined || to === undefined) continue;
       moved.push({ partition, replica, from, to });
     }
@@ -87,7 +87,7 @@ function movedSlots(before: Ring, after: Ring): MovedSlot[] {
  * changes its row has not moved, and a slot that ends is not a move either.
  */
 function movedOfFewer(before: Ring, after: Ring, partition: number): MovedSlot[] {
-  const [had, has] = [devicesOf(before.table, partition), devicesOf(after.table, partition)];
+  const [had, has] = [deviceIdsAt(before.table, partition), deviceIdsAt(after.table, partition)];
   const left = had.filter((id) => !has.includes(id));
   return has.flatMap((to, replica): MovedSlot[] => {
     if (had.includes(to)) return [];

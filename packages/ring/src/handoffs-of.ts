@@ -3,7 +3,7 @@
 import { must } from '@ringwright/base/assert';
 import type { Device } from './device.ts';
 import { md5Top } from './partitioner/md5-top.ts';
-import { holderIn, type Ring } from './ring.ts';
+import { deviceIn, type Ring } from './ring.ts';
 import { holdersOf } from './slots-of.ts';
 
 /** Tiers from the widest to the device itself: two devices share one when the texts are equal. */
@@ -68,7 +68,7 @@ function* walk({ table, partitions }: Ring, partition: number): Generator<number
 
 function* column(table: Ring['table'], partition: number): Generator<number> {
   for (const row of table) {
-    const device = holderIn(row, partition);
+    const device = deviceIn(row, partition);
     if (device !== undefined) yield device;
   }
 }

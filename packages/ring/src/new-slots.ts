@@ -2,7 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import type { Move } from './move.ts';
 import { liveCountOf } from './partitioner/partitioner.ts';
-import { nobodyIn, type Ring, type SlotRow, slotTotal } from './ring.ts';
+import { noDeviceIn, type Ring, type SlotRow, slotTotal } from './ring.ts';
 import { zeroTable } from './slot-rows.ts';
 
 /**
@@ -24,7 +24,7 @@ export function withNewSlots(
   const replicas = grownReplicas(ring, fresh.length);
   const grown = zeroTable(ring.partitions, replicas, ring.devices.length);
   for (const [replica, row] of grown.entries()) {
-    row.fill(nobodyIn(row));
+    row.fill(noDeviceIn(row));
     row.set(table[replica] ?? []);
   }
   for (const { partition, replica, to } of fresh) {

@@ -1,5 +1,5 @@
 // Quorums: more than half of a partition's slots. Pure.
-import { holderIn, type Ring, type SlotRow, slotsAt } from './ring.ts';
+import { deviceIn, type Ring, type SlotRow, slotsAt } from './ring.ts';
 
 /** Returns the number of slots that consistency level quorum requires. */
 export function quorumOf(slots: number): number {
@@ -7,8 +7,8 @@ export function quorumOf(slots: number): number {
 }
 
 /** Returns the devices that hold a partition. */
-export function devicesOf(rows: readonly SlotRow[], partition: number): number[] {
-  return rows.flatMap((row) => holderIn(row, partition) ?? []);
+export function deviceIdsAt(rows: readonly SlotRow[], partition: number): number[] {
+  return rows.flatMap((row) => deviceIn(row, partition) ?? []);
 }
 
 /**
@@ -27,13 +27,13 @@ export function countUnderQuorum(
   let under = 0;
   if (removed.size === 0) {
     for (const [partition, count] of leaving) {
-      const holders = devicesOf(table, partition).length;
+      const holders = deviceIdsAt(table, partition).length;
       if (tooFew(holders - count, holders, 0)) under += 1;
     }
     return under;
   }
   for (let partition = 0; partition < partitions; partition += 1) {
-    const holders = devicesOf(table, partition);
+    const holders = deviceIdsAt(table, partition);
     const lost = holders.filter((id) => removed.has(id)).length;
     const staying = holders.length - (leaving.get(partition) ?? 0);
     const lostTooMany = lost > 0 && tooFew(holders.length - lost, holders.length, 1);

@@ -24,10 +24,10 @@ import {
   equalCuts,
   mayFollow,
   mergeIntervals,
-  reshaping,
+  reshapeMapping,
   splitInterval,
 } from './partitioner/reshape.ts';
-import { parentsIn, partedParents } from './reshape-ring.ts';
+import { partedParents, reshapeMappingOf } from './reshape-ring.ts';
 import type { Ring } from './ring.ts';
 import { zeroTable } from './slot-rows.ts';
 import { holdersOf } from './slots-of.ts';
@@ -77,7 +77,7 @@ describe.each(kinds)('$kind', (first) => {
       const before = partitionerIn(ring);
       const live = [...new Set(keys.map(partitionerOf(before)))];
       const wanted = changed(before, live, pick);
-      const found = reshaping(before, wanted);
+      const found = reshapeMapping(before, wanted);
       const { parents, retired } = found;
       expect(partedParents(ring, found)).toEqual([]);
       const begun = published(ring, reshapeRing(ring, idOf(ring), { partitioner: wanted }));
@@ -107,7 +107,7 @@ describe.each(kinds)('$kind', (first) => {
         expect(dutyOf(ring, parent, 1)).toEqual({ kind: 'UNLOAD', pushTo: [] });
         expect(dutiesOf(ring, 1).serve).not.toContain(parent);
       }
-      expect(parentsIn(ring).parents).toEqual(parents);
+      expect(reshapeMappingOf(ring).parents).toEqual(parents);
       expect(diffRings(copying, ring).moved).toEqual([]);
     }
     expect(ring.partitions).toBeGreaterThan(first.partitions + 40);

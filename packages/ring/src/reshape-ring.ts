@@ -6,9 +6,9 @@ import type { Move } from './move.ts';
 import { asIntervals } from './partitioner/as-intervals.ts';
 import { liveIds } from './partitioner/live-ids.ts';
 import { type IntervalPartitioner, isIntervals, type Reshape } from './partitioner/partitioner.ts';
-import { listed, type Reshaping, reshaping } from './partitioner/reshape.ts';
-import { devicesOf } from './quorum.ts';
-import { holderIn, nobodyIn, type Ring, type SlotRow } from './ring.ts';
+import { type ReshapeMapping, reshapeMapping, withListedIntervals } from './partitioner/reshape.ts';
+import { deviceIdsAt } from './quorum.ts';
+import { deviceIn, noDeviceIn, type Ring, type SlotRow } from './ring.ts';
 import { copyRow, copyTable, zeroRow } from './slot-rows.ts';
 
 /** The fields that the next version changes, and the partitions whose requests go elsewhere. */
@@ -18,14 +18,14 @@ type ReshapeStep = Pick<
 > & { readonly touched: readonly { readonly partition: number }[] };
 
 /** Returns groups of partitions to be merged that are on different devices, and must move first. */
-export function partedParents(ring: Ring, { parents, emptied }: Reshaping): number[][] {
+export function partedParents(ring: Ring, { parents, emptied }: ReshapeMapping): number[][] {
   return [...parents]
     .filter(([child, ids]) => ids.length > 1 && !emptied.has(child))
     .map(([, ids]) => [...ids])
     .filter(([first = -1, ...others]) =>
       others.some(
         (other) =>
-          new Set([...devicesOf(ring.table, first), ...devicesOf(ring.table, other)]).size >
+          new Set([...deviceIdsAt(ring.table, first), ...deviceIdsAt(ring.table, other)]).size >
           ring.table.length,
       ),
     );
@@ -45,18 +45,18 @@ export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeSt
   );
   assert(Number.isInteger(ring.replicas), `${ring.replicas} replicas are not whole`);
   const { partitions } = wanted;
-  const found = reshaping(partitioner, wanted);
+  const found = reshapeMapping(partitioner, wanted);
   const { parents } = found;
   assert(partedParents(ring, found).length === 0, 'parents lie apart');
   const table = ring.table.map((row) => widened(row, partitions, ring.devices.length));
   const joins = [...parents].flatMap(([partition, [parent = -1]]) =>
     ring.table.map((row, replica): Omit<Move, 'assignment'> => {
-      const to = must(holderIn(row, parent), `no slot (${parent}, ${replica})`);
+      const to = must(deviceIn(row, parent), `no slot (${parent}, ${replica})`);
       return { partition, replica, from: null, to, state: 'PROPOSED' };
     }),
   );
   return {
-    partitioner: listed(partitioner, partitions),
+    partitioner: withListedIntervals(partitioner, partitions),
     partitions,
     table,
     moves: joins.map((move, index) => ({ ...move, assignment: ring.nextAssignment + index })),
@@ -69,12 +69,12 @@ export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeSt
 /** Completes a reshape: keys go to the children, and no device holds the parents any more. */
 export function finishReshape(ring: Ring): ReshapeStep {
   const { begun, present } = reshapeOf(ring);
-  const reshaped = reshaping(present, begun);
+  const reshaped = reshapeMapping(present, begun);
   const table = copyTable(ring.table, ring.devices.length);
   for (const { partition, replica, to } of ring.moves) {
     must(table[replica], `no row ${replica}`)[partition] = to;
   }
-  for (const row of table) for (const parent of reshaped.retired) row[parent] = nobodyIn(row);
+  for (const row of table) for (const parent of reshaped.retired) row[parent] = noDeviceIn(row);
   return {
     ...ring,
     partitioner: begun,
@@ -88,7 +88,7 @@ export function finishReshape(ring: Ring): ReshapeStep {
 /** Drops the children; their ids are never reused. The parents have taken requests throughout. */
 export function cancelReshape(ring: Ring): ReshapeStep {
   const { begun, present } = reshapeOf(ring);
-  const touched = touchedBy(reshaping(present, begun));
+  const touched = touchedBy(reshapeMapping(present, begun));
   return { ...ring, moves: [], reshape: undefined, touched };
 }
 
@@ -102,39 +102,39 @@ function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
   return { begun: reshape.partitioner, present: partitioner };
 }
 
-const known = new WeakMap<Reshape, Reshaping>();
+const known = new WeakMap<Reshape, ReshapeMapping>();
 
 /** Returns the splits and merges in progress, or else the last completed ones. */
-export function parentsIn({
+export function reshapeMappingOf({
   partitioner,
   reshape,
-}: Pick<Ring, 'partitioner' | 'reshape'>): Reshaping {
+}: Pick<Ring, 'partitioner' | 'reshape'>): ReshapeMapping {
   if (reshape === undefined || !isIntervals(partitioner)) {
     return { parents: new Map(), retired: new Set(), emptied: new Set() };
   }
   const { kind, partitioner: other } = reshape;
   const found =
     known.get(reshape) ??
-    (kind === 'to' ? reshaping(partitioner, other) : reshaping(other, partitioner));
+    (kind === 'to' ? reshapeMapping(partitioner, other) : reshapeMapping(other, partitioner));
   known.set(reshape, found);
   return found;
 }
 
 /** Returns the partitions whose keys go to children that are being filled. */
 export function retiringIn(ring: Pick<Ring, 'partitioner' | 'reshape'>): ReadonlySet<number> {
-  return ring.reshape?.kind === 'to' ? parentsIn(ring).retired : new Set();
+  return ring.reshape?.kind === 'to' ? reshapeMappingOf(ring).retired : new Set();
 }
 
 /** Returns a test whether a partition neither takes requests nor is a joining child. */
 export function isRetired(ring: Pick<Ring, 'partitioner' | 'reshape'>): (id: number) => boolean {
   const live = liveIds(ring.partitioner);
   if (live === null) return () => false;
-  const { parents } = ring.reshape?.kind === 'to' ? parentsIn(ring) : { parents: new Map() };
+  const { parents } = ring.reshape?.kind === 'to' ? reshapeMappingOf(ring) : { parents: new Map() };
   return (id) => live[id] !== 1 && !parents.has(id);
 }
 
 function touchedBy(
-  { parents, retired }: Reshaping,
+  { parents, retired }: ReshapeMapping,
   before = 0,
   after = 0,
 ): { readonly partition: number }[] {
@@ -146,6 +146,6 @@ function touchedBy(
 
 function widened(row: SlotRow, partitions: number, deviceCount: number): SlotRow {
   const wide = zeroRow(partitions, deviceCount);
-  wide.fill(nobodyIn(wide));
+  wide.fill(noDeviceIn(wide));
   return copyRow(row, wide);
 }

@@ -57,27 +57,27 @@ export function slotTotal({
 
 export function slotsAt({ table }: Pick<Ring, 'table'>, partition: number): number {
   let slots = 0;
-  for (const row of table) if (holderIn(row, partition) !== undefined) slots += 1;
+  for (const row of table) if (deviceIn(row, partition) !== undefined) slots += 1;
   return slots;
 }
 
 /** Stands for no device, in a column whose partition takes no requests: not yet, or no longer. */
-export function nobodyIn(row: SlotRow): number {
+export function noDeviceIn(row: SlotRow): number {
   return row.BYTES_PER_ELEMENT === 2 ? 0xffff : 0xffff_ffff;
 }
 
 /** Returns the device of a slot; undefined where the row has none. */
-export function holderIn(row: SlotRow, partition: number): number | undefined {
+export function deviceIn(row: SlotRow, partition: number): number | undefined {
   const device = row[partition];
-  return device === undefined || device === nobodyIn(row) ? undefined : device;
+  return device === undefined || device === noDeviceIn(row) ? undefined : device;
 }
 
 /** Whether two tables, of any id width, have the same devices in each slot of a partition. */
-export function sameHolders(before: Table, after: Table, partition: number): boolean {
+export function hasSameDevices(before: Table, after: Table, partition: number): boolean {
   const rows = before.length > after.length ? before : after;
   return rows.every((_, replica) => {
     const [was, is] = [before[replica], after[replica]];
-    return (was && holderIn(was, partition)) === (is && holderIn(is, partition));
+    return (was && deviceIn(was, partition)) === (is && deviceIn(is, partition));
   });
 }
 

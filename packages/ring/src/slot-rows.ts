@@ -1,6 +1,6 @@
 // The rows of a table as typed arrays: width of an id, new rows, writable copies. Pure.
 import { assert } from '@ringwright/base/assert';
-import { holderIn, nobodyIn, rowLengths, type SlotRow, type Table } from './ring.ts';
+import { deviceIn, noDeviceIn, rowLengths, type SlotRow, type Table } from './ring.ts';
 
 /** 65,535 stays free in two bytes: builders and Swift's files use it for "no device yet". */
 const twoByteDeviceCountMax = 65_535;
@@ -26,7 +26,7 @@ export function copyTable(table: Table, deviceCount: number): SlotRow[] {
 /** Copies the row to the front of `copy`, whose ids may be wider. */
 export function copyRow(row: SlotRow, copy: SlotRow): SlotRow {
   copy.set(row);
-  const [was, is] = [nobodyIn(row), nobodyIn(copy)];
+  const [was, is] = [noDeviceIn(row), noDeviceIn(copy)];
   if (was === is) return copy;
   for (let at = row.indexOf(was); at >= 0; at = row.indexOf(was, at + 1)) copy[at] = is;
   return copy;
@@ -35,7 +35,7 @@ export function copyRow(row: SlotRow, copy: SlotRow): SlotRow {
 /** Returns the device of a slot. Asserts that the table has it. */
 export function deviceOf(table: Table, replica: number, partition: number): number {
   const row = table[replica];
-  const device = row && holderIn(row, partition);
+  const device = row && deviceIn(row, partition);
   assert(device !== undefined, `no slot (${partition}, ${replica})`);
   return device;
 }

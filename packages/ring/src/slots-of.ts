@@ -2,7 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import { firstWhere } from './first-where.ts';
 import type { Move } from './move.ts';
-import { holderIn, type Ring } from './ring.ts';
+import { deviceIn, type Ring } from './ring.ts';
 
 export interface Slot {
   /** Replica index: the row of the slot. */
@@ -34,7 +34,7 @@ export function slotsOf(ring: SlottedRing, partition: number): Slot[] {
   // Plain loops: this runs for every request.
   for (let replica = 0; replica < ring.table.length; replica += 1) {
     const row = ring.table[replica];
-    const device = row && holderIn(row, partition);
+    const device = row && deviceIn(row, partition);
     if (device !== undefined) slots.push({ replica, device, joiner: joinerOf(moves, replica) });
   }
   return slots;
@@ -59,7 +59,7 @@ export function holdersOf(ring: Ring, partition: number): number[] {
   const holders: number[] = [];
   // Plain loops: this runs for every write.
   for (const row of ring.table) {
-    const device = holderIn(row, partition);
+    const device = deviceIn(row, partition);
     if (device !== undefined) holders.push(device);
   }
   const moves = movesOf(ring, partition);

@@ -9,20 +9,18 @@ import type { ServerOptions } from './options.ts';
  * The addresses for HTTP and for messages of servers: the general one, and the separate ones for
  * operators and for replication, where they are configured.
  */
-export function doorsOf(
+export function listenAddressesOf(
   options: Pick<ServerOptions, 'listen' | 'operatorListen' | 'replicationListen'>,
 ): string[] {
   const { listen: address, operatorListen, replicationListen } = options;
   return [address, operatorListen, replicationListen].filter((door) => door !== undefined);
 }
 
-/**
- * All addresses to listen on: those of doorsOf, and that of the Redis protocol if it is enabled.
- */
+/** Returns all addresses to listen on, also that of the Redis protocol if it is enabled. */
 export function addressesOf(options: ServerOptions): string[] {
   const { listen: address, redisPort } = options;
   const redis = redisPort === undefined ? [] : [redisAddress(address, redisPort)];
-  return [...doorsOf(options), ...redis];
+  return [...listenAddressesOf(options), ...redis];
 }
 
 export function redisAddress(address: string, port: number): string {

@@ -3,13 +3,13 @@ import { isIPv4 } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { quoteCommand } from '@ringwright/base/quote-command';
 import { splitAddress } from '@ringwright/base/server-address';
-import { doorsOf } from './listen.ts';
+import { listenAddressesOf } from './listen.ts';
 import { wordsOf } from './option-flags.ts';
 import type { ServerOptions } from './options.ts';
 
 type Protection = Pick<ServerOptions, 'tls' | 'trust' | 'tokenFile' | 'clientCa'>;
 type Listening = Protection &
-  Parameters<typeof doorsOf>[0] &
+  Parameters<typeof listenAddressesOf>[0] &
   Pick<ServerOptions, 'data' | 'insecureListen'>;
 
 /** Whether only programs of this machine can reach the address. */
@@ -23,7 +23,7 @@ function isLoopback(address: string): boolean {
  * out.
  */
 export function isInsecure(options: Listening): boolean {
-  return !doorsOf(options).every(isLoopback) && lackingOf(options).length > 0;
+  return !listenAddressesOf(options).every(isLoopback) && lackingOf(options).length > 0;
 }
 
 /**
@@ -39,7 +39,7 @@ export function requireSecure(options: Listening & Partial<ServerOptions>): void
   const roots = trust.length === 0 ? ['rings/trust.json'] : trust;
   const commandOf = (added: Partial<ServerOptions>): string =>
     `  ${quoteCommand(['ring-server', ...wordsOf({ ...options, ...added })])}`;
-  const reached = doorsOf(options).find((door) => !isLoopback(door));
+  const reached = listenAddressesOf(options).find((door) => !isLoopback(door));
   const message = `other machines can reach ${reached}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [

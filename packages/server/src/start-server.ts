@@ -26,7 +26,7 @@ import { prepareDataDirectory } from './device/data-directory.ts';
 import { allowedHosts } from './http/check-request.ts';
 import { createHttp } from './http/http.ts';
 import { acceptWire } from './http/wire-endpoint.ts';
-import { addressesOf, doorsOf, listen, redisAddress, requireFree } from './listen.ts';
+import { addressesOf, listen, listenAddressesOf, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
 import {
   type DeviceSurroundings,
@@ -135,7 +135,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(() => parts.reconciler.close());
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const allowsHost = allowedHosts(hostNames(options));
-  const doors = doorsOf(options).map((address) => {
+  const doors = listenAddressesOf(options).map((address) => {
     return { address, http: createHttp({ ...parts, allowsHost, onBug }) };
   });
   opened.defer(() => security.close());
@@ -218,7 +218,7 @@ function repeatRounds({
 
 /** The host names by which HTTP clients may call this server. */
 function hostNames({ listen: address, advertise, allowHost, ...rest }: ServerOptions): string[] {
-  const doors = [...doorsOf({ listen: address, ...rest }), advertise ?? address];
+  const doors = [...listenAddressesOf({ listen: address, ...rest }), advertise ?? address];
   return [...doors.map((one) => splitAddress(one).ip), hostname(), ...allowHost];
 }
 

@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib';
 import { CodedError } from '@ringwright/base/coded-error';
 import { positionBytesMax } from '@ringwright/base/key-bounds';
-import type { ScanPlace } from '@ringwright/ring/partitioner/scan-order';
+import type { ScanPosition } from '@ringwright/ring/partitioner/scan-order';
 
 /** The scan that a cursor belongs to. */
 export interface CursorUse {
@@ -29,7 +29,7 @@ const fieldsOf: Readonly<Record<number, readonly Field[]>> = {
   3: ['cut', 'start', 'end'],
 };
 
-export function writeCursor({ partition, at, arc, cut }: ScanPlace, use: CursorUse): string {
+export function writeCursor({ partition, at, arc, cut }: ScanPosition, use: CursorUse): string {
   const format = arc === undefined || cut === undefined ? 1 : 3;
   // With ordered keys the position alone suffices, even after partitions were split.
   const values = {
@@ -56,7 +56,7 @@ export function writeCursor({ partition, at, arc, cut }: ScanPlace, use: CursorU
  * Throws CURSOR_INVALID for another keyspace or direction, and for a cut, changed or invented
  * cursor.
  */
-export function readCursor(cursor: string, use: CursorUse): ScanPlace {
+export function readCursor(cursor: string, use: CursorUse): ScanPosition {
   const bytes = Buffer.from(cursor, 'base64url');
   const fields = fieldsOf[bytes[0] ?? 0];
   const head = FIELDS_AT + FIELD_BYTES * (fields?.length ?? 0);

@@ -1,6 +1,6 @@
 // Finds moves that no rollout can finish, because too few holders of their records answer. Pure.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { devicesOf, quorumOf } from '@ringwright/ring/quorum';
+import { deviceIdsAt, quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { asCommands, deviceNames } from '../servers/gone-for-good.ts';
 import type { MoveRow, Said } from './move-rows.ts';
@@ -21,7 +21,7 @@ export function hasSources(
   away: ReadonlySet<number>,
 ): boolean {
   if (from !== null && !away.has(from)) return true;
-  const holders = devicesOf(table, partition);
+  const holders = deviceIdsAt(table, partition);
   const others = holders.filter((device) => device !== from && !away.has(device)).length;
   return others >= holders.length - quorumOf(holders.length) + 1;
 }
@@ -86,7 +86,7 @@ export function stuckAdvice(
   );
   if (stuck.length === 0) return null;
   const partitions = [...new Set(stuck.map(({ partition }) => partition))];
-  const holders = new Set(partitions.flatMap((partition) => devicesOf(table, partition)));
+  const holders = new Set(partitions.flatMap((partition) => deviceIdsAt(table, partition)));
   const away = [...silentIn(devices, said)].filter((id) => holders.has(id));
   const which =
     stuck.length === ring.moves.length

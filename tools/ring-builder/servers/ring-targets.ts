@@ -1,7 +1,7 @@
 // The servers of a ring: their addresses with the devices that each serves. Pure.
 import { formatAddress, serverAddress } from '@ringwright/base/server-address';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { deviceIn, type Ring } from '@ringwright/ring/ring';
 
 export interface Target {
   readonly address: string;
@@ -55,7 +55,7 @@ export function removedHolders({ table, moves }: Ring, state: BuilderState | nul
   const holding = new Set<number>();
   for (const [replica, row] of table.entries()) {
     for (let partition = 0; partition < row.length; partition += 1) {
-      const device = holderIn(row, partition);
+      const device = deviceIn(row, partition);
       if (device === undefined || holding.has(device)) continue;
       if (!leaving.has(`${replica}/${partition}`)) holding.add(device);
     }

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { idAt } from '@ringwright/ring/audit/fork-point';
+import { ancestorIdAt } from '@ringwright/ring/audit/fork-point';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { ringStatus } from '../servers/server-status.ts';
 
@@ -36,7 +36,8 @@ export async function requireOwnLine(
   there: VersionId & { readonly address: string },
 ): Promise<void> {
   const { keyspace } = ring;
-  if (idAt({ ...ring, id }, there.version) !== undefined || !isOtherLine(entries, there)) return;
+  if (ancestorIdAt({ ...ring, id }, there.version) !== undefined || !isOtherLine(entries, there))
+    return;
   const status = await ringStatus(there.address, keyspace);
   const theirs = status instanceof Error ? null : (status.epoch ?? null);
   if (isHigherEpoch(signing?.epoch ?? null, theirs)) return;

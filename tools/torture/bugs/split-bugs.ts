@@ -14,9 +14,9 @@ export const splitBugs: readonly SeededBug[] = [
     about: 'a page that ends with a partition goes on behind the next one',
     nemeses: [kill],
     file: 'packages/server/src/coordinate/scan-keyspace.ts',
-    find: 'else place = only === null ? placeAfter(scanned, place) : null;',
+    find: 'else place = only === null ? nextPosition(scanned, place) : null;',
     replace:
-      'else { const wasRead = found.length === 0 && place.at.length > 0; place = placeAfter(scanned, place); if (wasRead && place !== null) place = placeAfter(scanned, place); }',
+      'else { const wasRead = found.length === 0 && place.at.length > 0; place = nextPosition(scanned, place); if (wasRead && place !== null) place = nextPosition(scanned, place); }',
   },
   {
     name: 'written-only-to-parent',

@@ -2,7 +2,7 @@
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { deviceIn, type Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { Proof } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
@@ -76,7 +76,7 @@ function differing(before: Ring, after: Ring): number {
     (row, replica) =>
       row.filter((device, partition) => {
         // Parents that were split or merged are dropped where they were.
-        const isHeld = holderIn(row, partition) !== undefined;
+        const isHeld = deviceIn(row, partition) !== undefined;
         return isHeld && device !== before.table[replica]?.[partition];
       }).length,
   );

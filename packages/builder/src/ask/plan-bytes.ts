@@ -1,6 +1,6 @@
 // Bytes that each device holds before and after a plan, by the sizes of partitions. Pure.
 import type { Move } from '@ringwright/ring/move';
-import { holderIn, type Ring, type Table } from '@ringwright/ring/ring';
+import { deviceIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { allMoves } from '../plan/later-waves.ts';
 import type { Plan } from '../plan/plan.ts';
 import { wantedIntervals } from '../plan/plan-reshape.ts';
@@ -31,7 +31,7 @@ export function planBytes(
 ): PlanBytes | null {
   if (wantedIntervals(head, state) !== null) return null;
   const [row] = head.table;
-  const ids = [...(row ?? []).keys()].filter((id) => row && holderIn(row, id) !== undefined);
+  const ids = [...(row ?? []).keys()].filter((id) => row && deviceIn(row, id) !== undefined);
   const known = ids.map(sizeOf).filter((size) => size !== null);
   if (known.length === 0) return null;
   const mean = known.reduce((sum, size) => sum + size, 0) / known.length;
@@ -66,7 +66,7 @@ function bytesPerDevice(table: Table, bytesOf: (partition: number) => number): M
   const held = new Map<number, number>();
   for (const row of table) {
     for (let partition = 0; partition < row.length; partition += 1) {
-      const id = holderIn(row, partition);
+      const id = deviceIn(row, partition);
       if (id !== undefined) add(held, id, bytesOf(partition));
     }
   }

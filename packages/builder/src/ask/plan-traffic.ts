@@ -1,7 +1,7 @@
 // The cost of moves in bytes: per device in and out, peak disk use, and the busiest device. Pure.
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
-import { reshaping } from '@ringwright/ring/partitioner/reshape';
+import { reshapeMapping } from '@ringwright/ring/partitioner/reshape';
 import type { Ring } from '@ringwright/ring/ring';
 import type { PlannedMove } from '../plan/plan.ts';
 import { wantedIntervals } from '../plan/plan-reshape.ts';
@@ -133,7 +133,7 @@ export function withChildren<Known extends KnownSizes>(
 ): Known {
   const [before, wanted] = [asIntervals(head.partitioner), wantedIntervals(head, state)];
   if (before === null || wanted === null) return known;
-  const { parents, emptied } = reshaping(before, wanted);
+  const { parents, emptied } = reshapeMapping(before, wanted);
   const parts = new Map<number, number>();
   for (const id of [...parents.values()].flat()) parts.set(id, (parts.get(id) ?? 0) + 1);
   const bytesOf = (child: number): number | null => {

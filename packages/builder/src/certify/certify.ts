@@ -2,7 +2,7 @@
 // The second half is linear programming duality: if potentials exist, no cycle of exchanges saves a
 // move (Klein 1967), and every difference of two flows is a sum of such cycles.
 import type { Finding } from '@ringwright/base/finding';
-import { holderIn, nobodyIn, type Ring, type Table } from '@ringwright/ring/ring';
+import { deviceIn, noDeviceIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { pinnedProblem } from '../flow/pinned-targets.ts';
 import { heldProblem, withoutHeld } from '../place/held-devices.ts';
 import { placementOf } from '../place/placement.ts';
@@ -66,8 +66,8 @@ export function certify(input: CertifyInput): Certificate {
 /** Removes the columns of split or merged partitions, which have no devices, from both tables. */
 function withoutEmpty({ before, after }: CertifyInput): Pick<CertifyInput, 'before' | 'after'> {
   const [first] = after;
-  if (first === undefined || !first.includes(nobodyIn(first))) return { before, after };
-  const isHeld = (_: number, column: number): boolean => holderIn(first, column) !== undefined;
+  if (first === undefined || !first.includes(noDeviceIn(first))) return { before, after };
+  const isHeld = (_: number, column: number): boolean => deviceIn(first, column) !== undefined;
   const held = (table: Table): Table => table.map((row) => row.filter(isHeld));
   return { before: held(before), after: held(after) };
 }

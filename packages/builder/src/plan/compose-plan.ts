@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { partedParents } from '@ringwright/ring/reshape-ring';
-import { holderIn, type Ring, type Table } from '@ringwright/ring/ring';
+import { deviceIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState, Component } from '../state/builder-state.ts';
 import { changeCommand } from '../state/composition.ts';
@@ -139,7 +139,7 @@ function movesBetween({ table: before }: Ring, after: Table): PlannedMove[] {
   const moves: PlannedMove[] = [];
   for (let partition = 0; partition < (after[0]?.length ?? 0); partition += 1) {
     for (const [replica, row] of after.entries()) {
-      const [from, to] = [before[replica], row].map((one) => one && holderIn(one, partition));
+      const [from, to] = [before[replica], row].map((one) => one && deviceIn(one, partition));
       if (to === undefined || from === undefined || from === to) continue;
       moves.push({ partition, replica, from, to });
     }

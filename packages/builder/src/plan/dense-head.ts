@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import { type IntervalPartitioner, isIntervals } from '@ringwright/ring/partitioner/partitioner';
-import { nobodyIn, type Ring, type Table } from '@ringwright/ring/ring';
+import { noDeviceIn, type Ring, type Table } from '@ringwright/ring/ring';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { LaterWaves, Plan, PlannedMove } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
@@ -88,7 +88,7 @@ function sparseTable(table: Table, partitions: number, ids: readonly number[]): 
   return table.map((row) => {
     const wide =
       row.BYTES_PER_ELEMENT === 2 ? new Uint16Array(partitions) : new Uint32Array(partitions);
-    wide.fill(nobodyIn(wide));
+    wide.fill(noDeviceIn(wide));
     for (const [column, device] of row.entries()) wide[ids[column] ?? 0] = device;
     return wide;
   });

@@ -5,7 +5,7 @@ import { must } from '@ringwright/base/assert';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { partedParents } from '@ringwright/ring/reshape-ring';
-import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { deviceIn, type Ring } from '@ringwright/ring/ring';
 import type { BuilderState, Pin } from '../state/builder-state.ts';
 import { apartError, requireSameReplicas, reshapingOf } from './plan-reshape.ts';
 
@@ -29,7 +29,7 @@ export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPart
     if (ids.length === 1) continue;
     if (staged !== null && ids.some((id) => staged[id] !== 1)) throw apartError(head, ids);
     const places = ids
-      .map((id) => head.table.map((row) => must(holderIn(row, id), `no slot of ${id}`)))
+      .map((id) => head.table.map((row) => must(deviceIn(row, id), `no slot of ${id}`)))
       .sort((a, b) => loadOf(a) - loadOf(b));
     const on = must(places[0], 'somebody is merged');
     for (const id of on) loads.set(id, (loads.get(id) ?? 0) + 1);

@@ -10,9 +10,9 @@ import { intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import { type IntervalPartitioner, isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
-import { type Reshaping, reshaping } from '@ringwright/ring/partitioner/reshape';
+import { type ReshapeMapping, reshapeMapping } from '@ringwright/ring/partitioner/reshape';
 import { beginReshape, finishReshape, partedParents } from '@ringwright/ring/reshape-ring';
-import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { deviceIn, type Ring } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { unfit } from '../state/reshaped-by.ts';
@@ -28,8 +28,11 @@ export function wantedIntervals(head: Ring, { partitioner }: BuilderState) {
   return partitioner;
 }
 
-export function reshapingOf({ partitioner }: Ring, wanted: IntervalPartitioner): Reshaping {
-  return reshaping(must(asIntervals(partitioner), `${partitioner.kind} has no intervals`), wanted);
+export function reshapingOf({ partitioner }: Ring, wanted: IntervalPartitioner): ReshapeMapping {
+  return reshapeMapping(
+    must(asIntervals(partitioner), `${partitioner.kind} has no intervals`),
+    wanted,
+  );
 }
 
 /** Returns the partitions of the head that are retired, wholly or in part, with their records. */
@@ -170,7 +173,7 @@ export function requireSameReplicas(head: Ring, state: BuilderState): void {
 
 /** Names the devices of each parent, and the merge command that stages the moves needed first. */
 export function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedError {
-  const places = ids.map((id) => table.map((row) => holderIn(row, id) ?? -1));
+  const places = ids.map((id) => table.map((row) => deviceIn(row, id) ?? -1));
   const named = places.map((devices) => devices.map((device) => `d${device}`).join(' '));
   const [first = '', ...others] = named;
   const [one, other = one] = ids;

@@ -7,8 +7,8 @@ import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
-import { entriesOf, idAt, listed } from '@ringwright/ring/partitioner/reshape';
-import { devicesOf } from '@ringwright/ring/quorum';
+import { entriesOf, partitionAt, withListedIntervals } from '@ringwright/ring/partitioner/reshape';
+import { deviceIdsAt } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import { placementProblem } from '../place/placement-problem.ts';
@@ -71,7 +71,7 @@ function requireSameIntervals(head: Ring, old: Ring, state: BuilderState): void 
   if (samePartitioner(head.partitioner, old.partitioner)) return;
   const [is, was] = [asIntervals(head.partitioner), asIntervals(old.partitioner)];
   if (is === null || was === null) return;
-  if (samePartitioner(listed(is), listed(was, is.partitions))) return;
+  if (samePartitioner(withListedIntervals(is), withListedIntervals(was, is.partitions))) return;
   const message = `version ${old.version} has other intervals than version ${head.version}`;
   const changes = intervalChanges(state.ring, { is, wanted: was });
   const [first, ...others] = changes;
@@ -97,8 +97,8 @@ function revertMoves({ head, state, old }: RevertInput): Return {
   const mayHold = (id: number): boolean => state.devices[id]?.state === 'active';
   const partitions = Math.min(head.partitions, old.partitions);
   for (let partition = 0; partition < partitions; partition += 1) {
-    const now = devicesOf(head.table, partition);
-    const then = devicesOf(old.table, partition);
+    const now = deviceIdsAt(head.table, partition);
+    const then = deviceIdsAt(old.table, partition);
     const missing = then.filter((id) => !now.includes(id));
     if (missing.length === 0) continue;
     const back = missing.filter(mayHold);
@@ -206,7 +206,7 @@ function intervalChanges(
   const splits = then.flatMap(({ border }) => {
     if (there.has(border)) return [];
     const at = typeof border === 'number' ? positionText(border) : border;
-    return [`ring-builder split ${ring} ${idAt(is, border)} --at ${at}`];
+    return [`ring-builder split ${ring} ${partitionAt(is, border)} --at ${at}`];
   });
   return [...merges, ...splits];
 }

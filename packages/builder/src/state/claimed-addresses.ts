@@ -52,7 +52,7 @@ export function claimAddress(claimed: ClaimedAddresses, device: Device): void {
       details: { twin: twin.id },
     });
   }
-  for (const address of doorsOf(device)) {
+  for (const address of listenAddressesOf(device)) {
     const other = claimed.get(address);
     if (other === undefined || formatAddress(other) === formatAddress(device)) continue;
     const message = `${address} of ${formatDevice(device)} is already an address of d${other.id}`;
@@ -65,13 +65,14 @@ export function claimAddress(claimed: ClaimedAddresses, device: Device): void {
 }
 
 export function releaseAddress(claimed: ClaimedAddresses, device: Device): void {
-  for (const address of [nameOf(device), ...doorsOf(device)]) {
+  for (const address of [nameOf(device), ...listenAddressesOf(device)]) {
     if (claimed.get(address)?.id === device.id) claimed.delete(address);
   }
 }
 
 function note(claimed: ClaimedAddresses, device: Device): void {
-  for (const address of [nameOf(device), ...doorsOf(device)]) claimed.set(address, device);
+  for (const address of [nameOf(device), ...listenAddressesOf(device)])
+    claimed.set(address, device);
 }
 
 /** Identifies one server process and one data directory, whatever region and zone it claims. */
@@ -79,6 +80,6 @@ function nameOf({ ip, port, device }: Device): string {
   return JSON.stringify([ip, port, device]);
 }
 
-function doorsOf(device: Device): string[] {
+function listenAddressesOf(device: Device): string[] {
   return [device, device.replication ?? device].map(formatAddress);
 }

@@ -3,7 +3,7 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { samePartitioner, settingsText } from '@ringwright/ring/partitioner/partitioner-settings';
-import { holderIn, nobodyIn, type Ring, type SlotRow } from '@ringwright/ring/ring';
+import { deviceIn, noDeviceIn, type Ring, type SlotRow } from '@ringwright/ring/ring';
 import { zeroRow } from '@ringwright/ring/slot-rows';
 import type { BuilderState, Component } from './builder-state.ts';
 import { takeDevices } from './component-devices.ts';
@@ -86,8 +86,8 @@ export function changeCommand({
 function rowOf(row: SlotRow, ids: readonly (number | null)[], deviceCount: number): SlotRow {
   const made = zeroRow(row.length, deviceCount);
   for (let partition = 0; partition < row.length; partition += 1) {
-    const device = holderIn(row, partition);
-    const id = device === undefined ? nobodyIn(made) : ids[device];
+    const device = deviceIn(row, partition);
+    const id = device === undefined ? noDeviceIn(made) : ids[device];
     assert(id !== undefined && id !== null, `device ${device} has an id in the composite ring`);
     made[partition] = id;
   }

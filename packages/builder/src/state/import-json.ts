@@ -8,7 +8,7 @@ import { parseJson } from '@ringwright/base/parse-json';
 import { messageOf } from '@ringwright/base/thrown';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
-import { nobodyIn, type Ring, rowLengths, type SlotRow } from '@ringwright/ring/ring';
+import { noDeviceIn, type Ring, rowLengths, type SlotRow } from '@ringwright/ring/ring';
 import { zeroRow } from '@ringwright/ring/slot-rows';
 import { z } from 'zod';
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
@@ -119,7 +119,7 @@ function tableOf(document: Document, partitions: number): SlotRow[] | null {
     const made = zeroRow(row.length, devices.length);
     row.forEach((id: unknown, partition) => {
       if (id === null && live !== null && live[partition] !== 1) {
-        made[partition] = nobodyIn(made);
+        made[partition] = noDeviceIn(made);
         return;
       }
       if (typeof id !== 'number' || !Number.isInteger(id) || (devices[id] ?? null) === null) {

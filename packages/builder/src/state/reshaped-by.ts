@@ -7,7 +7,11 @@ import {
   type IntervalPartitioner,
   intervalCountOf,
 } from '@ringwright/ring/partitioner/partitioner';
-import { mergeIntervals, reshaping, splitInterval } from '@ringwright/ring/partitioner/reshape';
+import {
+  mergeIntervals,
+  reshapeMapping,
+  splitInterval,
+} from '@ringwright/ring/partitioner/reshape';
 import { retireBefore } from '@ringwright/ring/partitioner/retired-ranges';
 import type { BuilderState, Pin } from './builder-state.ts';
 import type { Change } from './change.ts';
@@ -33,7 +37,7 @@ export function reshapedBy(state: BuilderState, change: ReshapeChange): Reshaped
     });
   }
   const partitioner = wantedBy(state, before, change);
-  const { parents, retired } = reshaping(before, partitioner);
+  const { parents, retired } = reshapeMapping(before, partitioner);
   const merged = new Set([...parents.values()].filter(({ length }) => length > 1).flat());
   const pinned = pins.find(({ partition }) => retired.has(partition) && !merged.has(partition));
   if (pinned !== undefined) {

@@ -9,8 +9,8 @@ import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { printBuilderFile } from '../folder/builder-file.ts';
+import { type InstallOptions, installRingFolder } from '../folder/install-ring-folder.ts';
 import { makesVersion, pruningOf } from '../folder/log-entry.ts';
-import { type Placing, putInPlace } from '../folder/put-in-place.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from '../folder/read-log.ts';
 import {
   type RingFolder,
@@ -53,7 +53,7 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
  */
 export async function cloneRing(
   place: { readonly rings: string; readonly ring: string },
-  author: Placing['author'],
+  author: InstallOptions['author'],
 ): Promise<boolean> {
   if (await exists(ringFolder(place.rings, place.ring).path)) return false;
   return (await takeStored(place, { author, replace: false })) !== null;
@@ -61,16 +61,16 @@ export async function cloneRing(
 
 /**
  * Replaces the history here by that of the store. Returns null if the store has none. Throws what
- * putInPlace and readSharedHead throw.
+ * installRingFolder and readSharedHead throw.
  */
 export async function takeStored(
   { rings, ring }: { readonly rings: string; readonly ring: string },
-  placing: Placing,
+  placing: InstallOptions,
 ): Promise<{ readonly kept: string | null } | null> {
   const shared = await readSharedHead(rings, ring);
   if (shared === null || shared.content === null) return null;
   const { files, log: text } = shared.content;
-  const kept = await putInPlace(ringFolder(rings, ring), placing, async (made) => {
+  const kept = await installRingFolder(ringFolder(rings, ring), placing, async (made) => {
     const log = parseRingLog(made, text);
     await fetchFiles(made, shared, new Set(files.map(({ version }) => version)));
     await fetchReceipts(made, shared, log);

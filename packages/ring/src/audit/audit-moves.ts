@@ -3,8 +3,8 @@ import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Move } from '../move.ts';
 import { grownReplicas } from '../new-slots.ts';
 import { liveCountOf } from '../partitioner/partitioner.ts';
-import { isRetired, parentsIn, partedParents } from '../reshape-ring.ts';
-import { holderIn, type Ring, slotCount } from '../ring.ts';
+import { isRetired, partedParents, reshapeMappingOf } from '../reshape-ring.ts';
+import { deviceIn, type Ring, slotCount } from '../ring.ts';
 import type { Broken, Check } from './finding-list.ts';
 
 export const moveChecks: readonly Check<Ring>[] = [
@@ -73,14 +73,14 @@ function* slotNotNext(ring: Ring): Generator<Broken> {
 function* childWrong(ring: Ring): Generator<Broken> {
   if (ring.reshape?.kind !== 'to') return;
   const { moves, table } = ring;
-  const reshaping = parentsIn(ring);
+  const reshaping = reshapeMappingOf(ring);
   for (const ids of partedParents(ring, reshaping)) {
     yield `partitions ${ids.join(' and ')} are merged but are on different devices`;
   }
   const wanted = new Map<string, number | undefined>();
   for (const [child, [parent = -1]] of reshaping.parents) {
     for (const [replica, row] of table.entries()) {
-      wanted.set(slotOf({ partition: child, replica }), holderIn(row, parent));
+      wanted.set(slotOf({ partition: child, replica }), deviceIn(row, parent));
     }
   }
   for (const move of moves) {

@@ -7,7 +7,7 @@ import { deviceCountMax } from '@ringwright/base/limits';
 import { formatDevice } from '../device.ts';
 import { deviceSchema, firstComplaint } from '../device-fields.ts';
 import { liveIds } from '../partitioner/live-ids.ts';
-import { nobodyIn, type Ring } from '../ring.ts';
+import { noDeviceIn, type Ring } from '../ring.ts';
 import { moveChecks } from './audit-moves.ts';
 import { lengthChecks, settingChecks } from './audit-settings.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
@@ -94,7 +94,7 @@ function* deviceUnknown({ table, devices, partitioner }: Ring): Generator<Broken
   const known = Uint8Array.from(devices, (device) => (device === null ? 0 : 1));
   const live = liveIds(partitioner);
   for (const [replica, row] of table.entries()) {
-    const nobody = nobodyIn(row);
+    const nobody = noDeviceIn(row);
     for (let partition = 0; partition < row.length; partition += 1) {
       const device = row[partition] ?? -1;
       if (live !== null && live[partition] === 0) {

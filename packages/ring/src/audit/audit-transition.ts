@@ -9,9 +9,9 @@ import { grownReplicas } from '../new-slots.ts';
 import { asIntervals } from '../partitioner/as-intervals.ts';
 import { isIntervals } from '../partitioner/partitioner.ts';
 import { samePartitioner } from '../partitioner/partitioner-settings.ts';
-import { listed, mayFollow } from '../partitioner/reshape.ts';
-import { isRetired, parentsIn } from '../reshape-ring.ts';
-import { nobodyIn, type Ring, sameHolders } from '../ring.ts';
+import { mayFollow, withListedIntervals } from '../partitioner/reshape.ts';
+import { isRetired, reshapeMappingOf } from '../reshape-ring.ts';
+import { hasSameDevices, noDeviceIn, type Ring } from '../ring.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 
 /** Two versions of a ring, with the ring id of the older one. */
@@ -74,7 +74,8 @@ function isReshapeStep(previous: Ring, next: Ring): boolean {
     return isDone && samePartitioner(is, begun);
   }
   if (previous.moves.length > 0) return false;
-  if (next.reshape?.kind === 'to') return samePartitioner(is, listed(was, next.partitions));
+  if (next.reshape?.kind === 'to')
+    return samePartitioner(is, withListedIntervals(was, next.partitions));
   return next.moves.length === 0 && mayFollow(was, is);
 }
 
@@ -171,7 +172,7 @@ function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
     for (let partition = 0; partition < row.length; partition += 1) {
       if (row[partition] === before?.[partition]) continue;
       if (
-        row[partition] === nobodyIn(row) &&
+        row[partition] === noDeviceIn(row) &&
         (partition >= previous.partitions || isGone(partition))
       ) {
         continue;
@@ -210,13 +211,13 @@ function touchedPartitions(previous: Ring, next: Ring): Uint8Array {
   const touched = new Uint8Array(next.partitions);
   for (let partition = 0; partition < next.partitions; partition += 1) {
     const isNew = partition >= previous.partitions;
-    if (isNew || !sameHolders(previous.table, next.table, partition)) touched[partition] = 1;
+    if (isNew || !hasSameDevices(previous.table, next.table, partition)) touched[partition] = 1;
   }
   // The parents count when a reshape begins, not only when it ends. So from its first version on, a
   // client with an older ring cannot write to the parents.
   const inReshape = [previous, next].filter(({ reshape }) => reshape?.kind === 'to');
   const [reshaped] = inReshape.length === 1 ? inReshape : [];
-  for (const parent of reshaped ? parentsIn(reshaped).retired : []) touched[parent] = 1;
+  for (const parent of reshaped ? reshapeMappingOf(reshaped).retired : []) touched[parent] = 1;
   const [before, after] = [byAssignment(previous), byAssignment(next)];
   for (const move of previous.moves) if (!after.has(move.assignment)) touched[move.partition] = 1;
   for (const move of next.moves) if (!before.has(move.assignment)) touched[move.partition] = 1;

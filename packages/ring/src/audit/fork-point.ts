@@ -2,7 +2,7 @@
 import type { VersionId } from './ring-candidate.ts';
 
 /** A version, and what it states about the versions before it. */
-export interface LinePlace extends VersionId {
+export interface LinePosition extends VersionId {
   /** Id of the version before; undefined when not known. */
   readonly parent?: string | null | undefined;
   /** Known ids of the versions before the parent, newest first. */
@@ -15,15 +15,15 @@ export interface ForkPoint extends VersionId {
 }
 
 /** Returns the id of a version on this line; null: there was none; undefined: not known. */
-export function idAt(line: LinePlace, version: number): string | null | undefined {
+export function ancestorIdAt(line: LinePosition, version: number): string | null | undefined {
   const back = line.version - version;
   if (back === 0) return line.id;
   return back === 1 ? line.parent : line.ancestors?.[back - 2];
 }
 
 /** Returns null when nothing shows that the lines differ. */
-export function forkPointOf(mine: LinePlace, theirs: LinePlace): ForkPoint | null {
+export function forkPointOf(mine: LinePosition, theirs: LinePosition): ForkPoint | null {
   const version = Math.min(mine.version, theirs.version);
-  const [id, other] = [idAt(mine, version), idAt(theirs, version)];
+  const [id, other] = [ancestorIdAt(mine, version), ancestorIdAt(theirs, version)];
   return id && other && id !== other ? { version, id, other } : null;
 }

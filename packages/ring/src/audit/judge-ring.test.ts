@@ -6,7 +6,7 @@ import { testRoot } from '../../../../test/support/signing.ts';
 import type { Trust } from '../trust/trust-root.ts';
 import { judgeRing, type RingVerdict } from './judge-ring.ts';
 import type { ChangeSize } from './large-change.ts';
-import type { RingCandidate, RingStanding } from './ring-candidate.ts';
+import type { LocalRingState, RingCandidate } from './ring-candidate.ts';
 
 const hex = (digit: string): string => digit.repeat(64);
 const [a, b, c] = [hex('a'), hex('b'), hex('c')];
@@ -77,33 +77,33 @@ const activeAt = (version: number, id: string, parent: string) => ({
 });
 
 /** Version 7 is active; nothing is signed. */
-const plain: RingStanding = {
+const plain: LocalRingState = {
   active: activeAt(7, b, a),
   highest: { version: 7, id: b },
   ...{ alarm: null, chosen: null, epochMax: 0 },
 };
-const naming: RingStanding = {
+const naming: LocalRingState = {
   ...plain,
   active: { id: b, ring: { ...activeAt(7, b, a).ring, ancestors: [d] } },
 };
-const inEpoch = (epoch: number, epochMax = epoch): RingStanding => ({
+const inEpoch = (epoch: number, epochMax = epoch): LocalRingState => ({
   ...plain,
   highest: { version: 7, id: b, epoch },
   epochMax,
 });
 /** The file of version 7 is damaged; version 6 is active. */
-const fallenBack: RingStanding = { ...plain, active: activeAt(6, a, f) };
-const fileless: RingStanding = { ...plain, active: undefined };
-const empty: RingStanding = { ...fileless, highest: undefined };
-const alarmed: RingStanding = { ...plain, alarm: { version: 7 } };
-const chosenFor = (version: number, id: string): RingStanding => ({
+const fallenBack: LocalRingState = { ...plain, active: activeAt(6, a, f) };
+const fileless: LocalRingState = { ...plain, active: undefined };
+const empty: LocalRingState = { ...fileless, highest: undefined };
+const alarmed: LocalRingState = { ...plain, alarm: { version: 7 } };
+const chosenFor = (version: number, id: string): LocalRingState => ({
   ...plain,
   chosen: { version, id },
 });
 
 type Row = readonly [
   name: string,
-  standing: RingStanding,
+  standing: LocalRingState,
   sketch: Sketch,
   head: string,
   start: string,
@@ -497,13 +497,13 @@ function sketches(epochMax: number): Sketch[] {
 }
 
 /** Returns the standings that two versions with two ids each, and two epochs, can lead to. */
-function standings(): RingStanding[] {
+function standings(): LocalRingState[] {
   const actives = [undefined, activeAt(1, a, f), activeAt(2, b, a), activeAt(2, e, a)];
   const disks = [1, 2].flatMap((version) =>
     (idsOf[version] ?? []).map((id) => ({ version, id: id ?? '' })),
   );
   return actives.flatMap((active) =>
-    disks.flatMap((disk): RingStanding[] => {
+    disks.flatMap((disk): LocalRingState[] => {
       // The active ring is the one on disk, or an older one.
       const isOlder = (active?.ring.version ?? 0) < disk.version;
       if (!isOlder && active?.id !== disk.id) return [];

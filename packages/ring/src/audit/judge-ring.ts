@@ -29,22 +29,22 @@
 // that is active here, it is a fork no longer, and the refusal is RING_FORK_SETTLED.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { type ForkPoint, forkPointOf } from './fork-point.ts';
-import type { RingCandidate, RingStanding } from './ring-candidate.ts';
+import type { LocalRingState, RingCandidate } from './ring-candidate.ts';
 import {
-  belowHighest,
-  besideHighest,
-  isSecretlyLarge,
-  isUnsound,
-  mapsKeysOtherwise,
-  ofAnotherLine,
-  ofEndedEpoch,
-  ofLostLine,
-  ofOtherCluster,
-  ofUnknownLine,
-  placeOf,
+  linePositionOf,
+  refuseForkOfActive,
+  refuseForkOfHighest,
+  refuseLosingLine,
+  refuseLowerVersion,
+  refuseOldEpoch,
+  refuseOtherCluster,
+  refuseOtherLine,
+  refuseOtherPartitioner,
+  refuseUndeclaredLarge,
+  refuseUnknownLine,
+  refuseUnsound,
+  refuseVersionJump,
   type SuccessionRule,
-  tooFarAhead,
-  twinOfActive,
 } from './succession-rules.ts';
 
 /**
@@ -57,7 +57,7 @@ export type RingVerdict =
   | { readonly kind: 'refuse'; readonly error: CodedError }
   | { readonly kind: 'fork'; readonly error: CodedError; readonly fork: ForkPoint };
 
-export function judgeRing(standing: RingStanding, candidate: RingCandidate): RingVerdict {
+export function judgeRing(standing: LocalRingState, candidate: RingCandidate): RingVerdict {
   const line = lineOf(standing, candidate);
   const isComparable = line === 'chosen' || line === 'present';
   if (isComparable && standing.active?.id === candidate.head.id) return { kind: 'same' };
@@ -65,7 +65,7 @@ export function judgeRing(standing: RingStanding, candidate: RingCandidate): Rin
     const error = rule(standing, candidate);
     if (error === null) continue;
     const fork = line === 'present' ? forkFrom(standing, candidate) : null;
-    const lost = fork === null ? null : ofLostLine(standing, candidate, fork.version);
+    const lost = fork === null ? null : refuseLosingLine(standing, candidate, fork.version);
     if (lost !== null) return { kind: 'refuse', error: lost };
     return fork === null ? { kind: 'refuse', error } : { kind: 'fork', error, fork };
   }
@@ -80,7 +80,7 @@ export function judgeRing(standing: RingStanding, candidate: RingCandidate): Rin
 type Line = 'ended' | 'begun' | 'chosen' | 'present';
 
 function lineOf(
-  { highest, chosen, epochMax }: RingStanding,
+  { highest, chosen, epochMax }: LocalRingState,
   { head, authentic }: RingCandidate,
 ): Line {
   const epoch = authentic?.signing.epoch;
@@ -93,29 +93,36 @@ function lineOf(
 }
 
 const rulesOf: Readonly<Record<Line, readonly SuccessionRule[]>> = {
-  ended: [ofEndedEpoch],
-  begun: [ofOtherCluster, mapsKeysOtherwise, isUnsound, isSecretlyLarge],
-  chosen: [belowHighest, ofOtherCluster, mapsKeysOtherwise, isUnsound, isSecretlyLarge],
+  ended: [refuseOldEpoch],
+  begun: [refuseOtherCluster, refuseOtherPartitioner, refuseUnsound, refuseUndeclaredLarge],
+  chosen: [
+    refuseLowerVersion,
+    refuseOtherCluster,
+    refuseOtherPartitioner,
+    refuseUnsound,
+    refuseUndeclaredLarge,
+  ],
   present: [
-    belowHighest,
-    ofOtherCluster,
-    mapsKeysOtherwise,
-    twinOfActive,
-    tooFarAhead,
-    ofAnotherLine,
-    besideHighest,
-    ofUnknownLine,
-    isUnsound,
-    isSecretlyLarge,
+    refuseLowerVersion,
+    refuseOtherCluster,
+    refuseOtherPartitioner,
+    refuseForkOfActive,
+    refuseVersionJump,
+    refuseOtherLine,
+    refuseForkOfHighest,
+    refuseUnknownLine,
+    refuseUnsound,
+    refuseUndeclaredLarge,
   ],
 };
 
 /** Returns null for a ring of another cluster or partitioner: it is no fork, despite its name. */
-function forkFrom(standing: RingStanding, candidate: RingCandidate): ForkPoint | null {
+function forkFrom(standing: LocalRingState, candidate: RingCandidate): ForkPoint | null {
   const { active, highest } = standing;
   if (active === undefined) return null; // the cluster of the highest version is unknown
-  if (ofOtherCluster(standing, candidate) ?? mapsKeysOtherwise(standing, candidate)) return null;
-  const theirs = placeOf(candidate);
+  if (refuseOtherCluster(standing, candidate) ?? refuseOtherPartitioner(standing, candidate))
+    return null;
+  const theirs = linePositionOf(candidate);
   const fork = forkPointOf({ ...active.ring, id: active.id }, theirs);
   return fork ?? (highest === undefined ? null : forkPointOf(highest, theirs));
 }

@@ -10,8 +10,8 @@
 // may keep less than a quorum of its slots in place. Replicas that end are no moves; at least two,
 // and a quorum of the former ones, must remain.
 import { counted } from '@ringwright/base/counted';
-import { countThinned, countUnderQuorum, devicesOf } from '../quorum.ts';
-import { isRetired, parentsIn } from '../reshape-ring.ts';
+import { countThinned, countUnderQuorum, deviceIdsAt } from '../quorum.ts';
+import { isRetired, reshapeMappingOf } from '../reshape-ring.ts';
 import { type Ring, type SlotRow, slotTotal } from '../ring.ts';
 import { copyTable } from '../slot-rows.ts';
 
@@ -92,7 +92,7 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
 
 function countRetired(ring: Ring): number {
   if (ring.reshape?.kind !== 'to') return 0;
-  const { parents, emptied } = parentsIn(ring);
+  const { parents, emptied } = reshapeMappingOf(ring);
   return new Set([...emptied].flatMap((child) => parents.get(child) ?? [])).size;
 }
 
@@ -131,7 +131,7 @@ function changesBetween(previous: Ring, next: Ring): Changes {
   for (let partition = 0; partition < changed.length; partition += 1) {
     if (changed[partition] === 0 || isGone(partition)) continue;
     const [was, shall] = [endsAt(before, partition), endsAt(after, partition)];
-    const held = devicesOf(previous.table, partition);
+    const held = deviceIdsAt(previous.table, partition);
     const left = was.filter((id) => held.includes(id) && !shall.includes(id));
     const gained = shall.filter((id) => !was.includes(id) && !held.includes(id));
     if (left.length > 0) leaving.set(partition, left.length);
@@ -181,7 +181,7 @@ function markDifferences(was: SlotRow, shall: SlotRow, changed: Uint8Array): voi
 }
 
 function endsAt({ rows, fresh }: Ends, partition: number): number[] {
-  return [...devicesOf(rows, partition), ...(fresh.get(partition) ?? [])];
+  return [...deviceIdsAt(rows, partition), ...(fresh.get(partition) ?? [])];
 }
 
 function loadsOf({ table, devices }: Ring): Float64Array {

@@ -10,7 +10,7 @@ export interface VersionId {
 }
 
 /** The rings that a server has of one keyspace. */
-export interface RingStanding {
+export interface LocalRingState {
   /** Undefined before the first ring, and when no ring file was intact. */
   readonly active:
     | {

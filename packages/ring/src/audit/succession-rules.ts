@@ -4,19 +4,19 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
 import { settingsText } from '../partitioner/partitioner-settings.ts';
 import { mayFollow } from '../partitioner/reshape.ts';
-import { idAt, type LinePlace } from './fork-point.ts';
+import { ancestorIdAt, type LinePosition } from './fork-point.ts';
 import { whyLarge } from './large-change.ts';
-import type { RingCandidate, RingStanding } from './ring-candidate.ts';
+import type { LocalRingState, RingCandidate } from './ring-candidate.ts';
 
 /** Returns null when the rule does not object, or does not know enough yet. */
 export type SuccessionRule = (
-  standing: RingStanding,
+  standing: LocalRingState,
   candidate: RingCandidate,
 ) => CodedError | null;
 
 /** Applies even when the server's trust is lost, because the epoch is stored on disk. */
-export function ofEndedEpoch(
-  { highest }: RingStanding,
+export function refuseOldEpoch(
+  { highest }: LocalRingState,
   { head, authentic }: RingCandidate,
 ): CodedError | null {
   const epoch = authentic?.signing.epoch;
@@ -24,8 +24,8 @@ export function ofEndedEpoch(
   return new CodedError('RING_OLDER', message, { details: { epoch, highest } });
 }
 
-export function belowHighest(
-  { highest }: RingStanding,
+export function refuseLowerVersion(
+  { highest }: LocalRingState,
   { head }: RingCandidate,
 ): CodedError | null {
   if (highest === undefined || head.version >= highest.version) return null;
@@ -37,8 +37,8 @@ export function belowHighest(
   });
 }
 
-export function ofOtherCluster(
-  standing: RingStanding,
+export function refuseOtherCluster(
+  standing: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
   const [is, has] = [candidate.manifest?.cluster, standing.active?.ring.cluster];
@@ -47,8 +47,8 @@ export function ofOtherCluster(
   return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
 }
 
-export function mapsKeysOtherwise(
-  standing: RingStanding,
+export function refuseOtherPartitioner(
+  standing: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
   const [given, active] = [candidate.opened?.ring, standing.active?.ring];
@@ -60,7 +60,10 @@ export function mapsKeysOtherwise(
 }
 
 /** A head suffices: the caller then asks for its bytes as proof. */
-export function twinOfActive(standing: RingStanding, candidate: RingCandidate): CodedError | null {
+export function refuseForkOfActive(
+  standing: LocalRingState,
+  candidate: RingCandidate,
+): CodedError | null {
   const { active } = standing;
   const { version, id } = candidate.head;
   if (version !== active?.ring.version) return null;
@@ -71,7 +74,10 @@ export function twinOfActive(standing: RingStanding, candidate: RingCandidate): 
   });
 }
 
-export function tooFarAhead(standing: RingStanding, candidate: RingCandidate): CodedError | null {
+export function refuseVersionJump(
+  standing: LocalRingState,
+  candidate: RingCandidate,
+): CodedError | null {
   const { active } = standing;
   const { head, manifest } = candidate;
   if (active === undefined || manifest === undefined) return null;
@@ -82,11 +88,14 @@ export function tooFarAhead(standing: RingStanding, candidate: RingCandidate): C
   return new CodedError('RING_VERSION_JUMP', message, { details: bothOf(standing, candidate) });
 }
 
-export function ofAnotherLine(standing: RingStanding, candidate: RingCandidate): CodedError | null {
+export function refuseOtherLine(
+  standing: LocalRingState,
+  candidate: RingCandidate,
+): CodedError | null {
   const { active } = standing;
   if (active === undefined) return null;
   const { version } = active.ring;
-  const said = idAt(placeOf(candidate), version);
+  const said = ancestorIdAt(linePositionOf(candidate), version);
   if (said === undefined || said === active.id) return null;
   const parents = `follows ${short(said)}, but version ${version} here is ${short(active.id)}`;
   return new CodedError('RING_FORK', `${nameOf(candidate)} ${parents}`, {
@@ -95,14 +104,14 @@ export function ofAnotherLine(standing: RingStanding, candidate: RingCandidate):
 }
 
 /** Applies when the file of the highest version was lost, but its id is known. */
-export function besideHighest(
-  { highest }: RingStanding,
+export function refuseForkOfHighest(
+  { highest }: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
   if (highest === undefined) return null;
   const { head } = candidate;
   const { version, id } = highest;
-  const said = idAt(placeOf(candidate), version);
+  const said = ancestorIdAt(linePositionOf(candidate), version);
   if (said === undefined || said === id) return null;
   const message =
     head.version === version
@@ -111,15 +120,18 @@ export function besideHighest(
   return new CodedError('RING_FORK', message, { details: { given: head, highest } });
 }
 
-export function ofUnknownLine(
-  { active, highest, alarm }: RingStanding,
+export function refuseUnknownLine(
+  { active, highest, alarm }: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
   const { head, manifest } = candidate;
   if (alarm === null || manifest === undefined) return null;
   // The lost file of the highest version may come back.
   if (highest === undefined || highest.id === head.id) return null;
-  if (active !== undefined && idAt(placeOf(candidate), active.ring.version) === active.id) {
+  if (
+    active !== undefined &&
+    ancestorIdAt(linePositionOf(candidate), active.ring.version) === active.id
+  ) {
     return null;
   }
   const { keyspace, version } = head;
@@ -132,8 +144,8 @@ export function ofUnknownLine(
 }
 
 /** Not one of the ordered rules: applies to a candidate that forks at `version`. */
-export function ofLostLine(
-  { active, alarm, chosen }: RingStanding,
+export function refuseLosingLine(
+  { active, alarm, chosen }: LocalRingState,
   { head }: RingCandidate,
   version: number,
 ): CodedError | null {
@@ -150,8 +162,8 @@ export function ofLostLine(
   });
 }
 
-export function isUnsound(
-  _standing: RingStanding,
+export function refuseUnsound(
+  _standing: LocalRingState,
   { head, opened }: RingCandidate,
 ): CodedError | null {
   const [first] = opened?.findings ?? [];
@@ -164,8 +176,8 @@ export function isUnsound(
  * A change declared as large has shown its signatures, or the override that the root allows. Only a
  * direct successor can be judged: a server that was down sees several ordinary changes as one.
  */
-export function isSecretlyLarge(
-  _standing: RingStanding,
+export function refuseUndeclaredLarge(
+  _standing: LocalRingState,
   { head, authentic, opened }: RingCandidate,
 ): CodedError | null {
   const size = opened?.change ?? null;
@@ -180,7 +192,7 @@ export function isSecretlyLarge(
 }
 
 /** Returns the candidate's place in its line. A head alone states no parent or ancestors. */
-export function placeOf({ head, manifest }: RingCandidate): LinePlace {
+export function linePositionOf({ head, manifest }: RingCandidate): LinePosition {
   return { ...head, parent: manifest?.parent, ancestors: manifest?.ancestors };
 }
 
@@ -188,7 +200,7 @@ function nameOf({ head }: Pick<RingCandidate, 'head'>): string {
   return `ring '${head.keyspace}' version ${head.version}`;
 }
 
-function bothOf({ active }: RingStanding, { head }: RingCandidate): Record<string, unknown> {
+function bothOf({ active }: LocalRingState, { head }: RingCandidate): Record<string, unknown> {
   const versions = { active: active?.ring.version, given: head.version };
   return { ...versions, activeId: active?.id, givenId: head.id };
 }

@@ -7,7 +7,7 @@ import { intervalFaults } from './interval-faults.ts';
 import { partitionerOf } from './partition-of-key.ts';
 import { timesIntervals } from './partition-power.ts';
 import type { IntervalPartitioner, Partitioner } from './partitioner.ts';
-import { mayFollow, reshaping } from './reshape.ts';
+import { mayFollow, reshapeMapping } from './reshape.ts';
 
 const md5 = (power: number): Partitioner => ({ kind: 'md5-shift', power, prefix: '', suffix: '' });
 const circle = { kind: 'hash-intervals', hash: 'murmur3', partitions: 8 } as const;
@@ -38,7 +38,7 @@ describe.each(Object.entries(first))('%s', (_, partitioner) => {
     expect([...intervalFaults(after)]).toEqual([]);
     expect(mayFollow(partitioner, after)).toBe(true);
     expect(mayFollow(after, partitioner)).toBe(false);
-    const { parents, retired } = reshaping(before, after);
+    const { parents, retired } = reshapeMapping(before, after);
     expect([parents.size, retired.size]).toEqual([8 * factor, 8]);
     const now = placesIn(after);
     for (const [index, place] of placesIn(partitioner).entries()) {

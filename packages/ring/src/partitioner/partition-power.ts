@@ -1,7 +1,7 @@
 // Splits or merges all partitions at once, to another power of two in the same domain. Pure.
 import { hashCuts } from './hash-ends.ts';
 import type { IntervalPartitioner } from './partitioner.ts';
-import { type Entry, entriesOf, ofEntries } from './reshape.ts';
+import { type Entry, entriesOf, withEntries } from './reshape.ts';
 
 /**
  * Returns the partitioner with `factor` times as many intervals: a factor above 1 cuts each into
@@ -19,7 +19,7 @@ export function timesIntervals(
   if (borders === null) return null;
   const { partitions } = partitioner;
   const children = borders.map((border, index) => ({ id: partitions + index, border }));
-  return ofEntries(partitioner, children, partitions + children.length);
+  return withEntries(partitioner, children, partitions + children.length);
 }
 
 function cutBorders(entries: readonly Entry[], parts: number): Entry['border'][] | null {

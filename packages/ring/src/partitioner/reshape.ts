@@ -25,11 +25,11 @@ export interface Entry {
 }
 
 /** Returns the partitioner with all intervals listed, and `partitions` ids issued. */
-export function listed(
+export function withListedIntervals(
   partitioner: IntervalPartitioner,
   partitions: number = partitioner.partitions,
 ): IntervalPartitioner {
-  return ofEntries(partitioner, entriesOf(partitioner), partitions);
+  return withEntries(partitioner, entriesOf(partitioner), partitions);
 }
 
 /**
@@ -46,14 +46,14 @@ export function splitInterval(
   const inside = at.map((border) => canonical(partitioner, border));
   for (const [index, border] of inside.entries()) {
     const isTwice = inside.indexOf(border) !== index;
-    if (idAt(partitioner, border) === id && border !== own.border && !isTwice) continue;
+    if (partitionAt(partitioner, border) === id && border !== own.border && !isTwice) continue;
     throw outside(partitioner, { id, border, isTwice });
   }
   const { partitions } = partitioner;
   const borders = inDomainOrder(partitioner, id, [...inside, own.border]);
   const children = borders.map((border, index) => ({ id: partitions + index, border }));
   const others = entries.filter((entry) => entry !== own);
-  return ofEntries(partitioner, [...others, ...children], partitions + children.length);
+  return withEntries(partitioner, [...others, ...children], partitions + children.length);
 }
 
 /** Cuts a hash interval into equal parts. Throws VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE. */
@@ -90,7 +90,7 @@ export function mergeIntervals(
   const border = partitioner.kind === 'ranges' ? first.border : last.border;
   const others = entries.filter((entry) => entry !== a && entry !== b);
   const { partitions } = partitioner;
-  return ofEntries(partitioner, [...others, { id: partitions, border }], partitions + 1);
+  return withEntries(partitioner, [...others, { id: partitions, border }], partitions + 1);
 }
 
 /** Returns both in the order of the domain (hashes form a circle), or nothing if not adjacent. */
@@ -107,7 +107,7 @@ function neighbours(
   return after(other) === at ? [b, a] : [];
 }
 
-export interface Reshaping {
+export interface ReshapeMapping {
   /** Ids that only the later partitioner has, ascending, each with the ids whose keys it gets. */
   readonly parents: ReadonlyMap<number, readonly number[]>;
   /** Ids that only the earlier partitioner has. */
@@ -117,7 +117,10 @@ export interface Reshaping {
 }
 
 /** Two intervals overlap when the border of one lies in the other. */
-export function reshaping(before: IntervalPartitioner, after: IntervalPartitioner): Reshaping {
+export function reshapeMapping(
+  before: IntervalPartitioner,
+  after: IntervalPartitioner,
+): ReshapeMapping {
   const [was, is] = [entriesOf(before), entriesOf(after)];
   const live = new Set(is.map(({ id }) => id));
   const had = new Set(was.map(({ id }) => id));
@@ -185,7 +188,7 @@ export function entriesOf(partitioner: IntervalPartitioner): Entry[] {
 }
 
 /** Returns the canonical form: ids that are 0, 1, 2 … are left out. */
-export function ofEntries(
+export function withEntries(
   partitioner: IntervalPartitioner,
   entries: readonly Entry[],
   partitions: number,
@@ -239,7 +242,7 @@ function idOf(partitioner: IntervalPartitioner): (border: Border) => number {
 }
 
 /** Returns the partition in which the border lies. */
-export function idAt(partitioner: IntervalPartitioner, border: Border): number {
+export function partitionAt(partitioner: IntervalPartitioner, border: Border): number {
   return idOf(partitioner)(border);
 }
 

@@ -9,7 +9,7 @@ import { auditRing } from '../audit/audit-ring.ts';
 import { auditTransition } from '../audit/audit-transition.ts';
 import { changeSize, whyLarge } from '../audit/large-change.ts';
 import { decodeRing, encodeRing } from '../file/ring-file.ts';
-import { parentsIn } from '../reshape-ring.ts';
+import { reshapeMappingOf } from '../reshape-ring.ts';
 import type { Ring } from '../ring.ts';
 import { holdersOf } from '../slots-of.ts';
 import { partitionerOf } from './partition-of-key.ts';
@@ -63,7 +63,7 @@ test.each([1, 2, 3, 4])('random histories empty only retired ranges (seed %i)', 
     }
     expect(mayFollow(before, wanted)).toBe(true);
     const begun = published(ring, reshapeRing(ring, encodeRing(ring).id, { partitioner: wanted }));
-    const { parents, emptied } = parentsIn(begun);
+    const { parents, emptied } = reshapeMappingOf(begun);
     const why = whyLarge(changeSize(ring, begun), 0.05);
     if (kind === 2) expect(why).toMatch(/^\d+ partitions? (is|are) retired with their records$/);
     else expect(why).toBeNull();

@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyOfText, keyText } from './key-text.ts';
 import type { IntervalPartitioner, RangesPartitioner } from './partitioner.ts';
-import { entriesOf, ofEntries } from './reshape.ts';
+import { entriesOf, withEntries } from './reshape.ts';
 
 /**
  * Returns the partitioner with one new range in place of all ranges before `key`. Throws
@@ -17,7 +17,7 @@ export function retireBefore(partitioner: RangesPartitioner, key: string): Inter
   if (retiredBefore === undefined || retiredBefore === earlier) throw nothing(partitioner, key);
   const kept = entriesOf(partitioner).slice(gone.length);
   const entries = [{ id: partitions, border: '' }, ...kept];
-  return ofEntries({ ...partitioner, retiredBefore }, entries, partitions + 1);
+  return withEntries({ ...partitioner, retiredBefore }, entries, partitions + 1);
 }
 
 function nothing({ starts, retiredBefore }: RangesPartitioner, key: string): CodedError {

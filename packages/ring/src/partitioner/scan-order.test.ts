@@ -7,14 +7,14 @@ import { circleOf, isInArc } from './hash-circle.ts';
 import { randomEnds } from './hash-ends.ts';
 import { timesIntervals } from './partition-power.ts';
 import type { HashIntervalsPartitioner, IntervalPartitioner, Partitioner } from './partitioner.ts';
-import { listed, mergeIntervals, splitInterval } from './reshape.ts';
+import { mergeIntervals, splitInterval, withListedIntervals } from './reshape.ts';
 import {
   boundsAt,
-  firstPlace,
-  placeAfter,
-  placeNow,
+  currentPosition,
+  firstPosition,
+  nextPosition,
   type Scanned,
-  type ScanPlace,
+  type ScanPosition,
   scannedOf,
 } from './scan-order.ts';
 
@@ -55,15 +55,15 @@ test('a scan of ranges returns all keys in order, and can be resumed at every bo
   for (let turn = 0; turn < 2_000; turn += 1) {
     const scanned = someScan(someRanges());
     const given: string[] = [];
-    for (let place = firstPlace(scanned); place !== null; ) {
+    for (let place = firstPosition(scanned); place !== null; ) {
       const { partition } = place;
       const part = keysOf({ ...scanned, bounds: boundsAt(scanned, place) }, null);
       expect(part).toEqual(keysOf(scanned, partition));
       given.push(...part);
-      place = placeAfter(scanned, place);
+      place = nextPosition(scanned, place);
       if (place === null) continue;
       const bounds = boundsFrom(scanned.bounds, place.at);
-      expect(firstPlace({ ...scanned, bounds })?.partition).toBe(place.partition);
+      expect(firstPosition({ ...scanned, bounds })?.partition).toBe(place.partition);
     }
     expect(given).toEqual(keysOf(scanned, null));
   }
@@ -80,7 +80,7 @@ test('a scan of the keys of one tag reads one partition', () => {
     const bounds = { from: Buffer.from(prefix), to: null, reverse: false };
     const scanned = scannedOf({ partitioner }, { bounds, prefix: Buffer.from(prefix) });
     let count = 0;
-    for (let at = firstPlace(scanned); at !== null; at = placeAfter(scanned, at)) count += 1;
+    for (let at = firstPosition(scanned); at !== null; at = nextPosition(scanned, at)) count += 1;
     return count;
   };
   expect([read('{ada}:'), read('{ada'), read('')]).toEqual([1, 32, 32]);
@@ -90,7 +90,7 @@ const equal: HashIntervalsPartitioner = { kind: 'hash-intervals', hash: 'murmur3
 
 /** Returns a random split or merge of one or all live partitions, or the partitioner itself. */
 function reshapedAtRandom(before: HashIntervalsPartitioner): HashIntervalsPartitioner {
-  const { ids = [], ends = [] } = listed(before) as HashIntervalsPartitioner;
+  const { ids = [], ends = [] } = withListedIntervals(before) as HashIntervalsPartitioner;
   const at = random.below(ends.length);
   const idAt = (index: number): number => ids[index % ends.length] ?? index % ends.length;
   const ways: (() => IntervalPartitioner | null)[] = [
@@ -124,15 +124,15 @@ test.each(circles)(
       let partitioner = first;
       const all = Array.from({ length: 60 }, () => random.next()).concat(0, 2 ** 32 - 1);
       const given: number[] = [];
-      let place: ScanPlace | null = firstPlace(scanIn(partitioner));
+      let place: ScanPosition | null = firstPosition(scanIn(partitioner));
       while (place !== null) {
         const { arc, cut } = place;
         given.push(...all.filter((hash) => isInArc(arc!, hash)));
-        place = placeAfter(scanIn(partitioner), place);
+        place = nextPosition(scanIn(partitioner), place);
         if (place === null) break;
         if (partitioner.kind === 'md5-shift') partitioner = { ...equal, hash: 'md5' };
         else partitioner = reshapedAtRandom(partitioner as HashIntervalsPartitioner);
-        place = placeNow(scanIn(partitioner), { partitioner }, place);
+        place = currentPosition(scanIn(partitioner), { partitioner }, place);
         expect(place?.cut).toBe(cut);
         expect(circleOf(partitioner)?.arcOf(place!.partition)).not.toBe(null);
       }

@@ -27,7 +27,7 @@ export interface Scanned {
 }
 
 /** A position of a scan: everything before it has been read. */
-export interface ScanPlace {
+export interface ScanPosition {
   readonly partition: number;
   /** Position in the partition (see positionAfterKey); empty: its start. */
   readonly at: Uint8Array;
@@ -61,19 +61,22 @@ export function isOrdered({ kind }: Partitioner): boolean {
 }
 
 /** Returns where a scan begins; null when there is nothing to read. */
-export function firstPlace(scanned: Scanned): ScanPlace | null {
+export function firstPosition(scanned: Scanned): ScanPosition | null {
   const { circle, partitioner, partitionOf, bounds, prefix } = scanned;
   if (isEmpty(bounds)) return null;
   const at = new Uint8Array();
   if (isOrdered(partitioner)) return { partition: firstRange(scanned), at };
-  if (isOneTag(partitioner, prefix)) return placeOf(scanned, partitionOf(prefix));
+  if (isOneTag(partitioner, prefix)) return partitionStart(scanned, partitionOf(prefix));
   if (circle !== null)
     return onCircle(scanned, circle, { from: cutOf(circle), cut: cutOf(circle) });
   return { partition: bounds.reverse ? partitionCountOf(partitioner) - 1 : 0, at };
 }
 
 /** Returns the start of one partition, for a scan of it alone. */
-export function placeOf({ circle }: Pick<Scanned, 'circle'>, partition: number): ScanPlace {
+export function partitionStart(
+  { circle }: Pick<Scanned, 'circle'>,
+  partition: number,
+): ScanPosition {
   const arc = circle?.arcOf(partition) ?? undefined;
   return { partition, at: new Uint8Array(), ...(arc && { arc }) };
 }
@@ -82,11 +85,11 @@ export function placeOf({ circle }: Pick<Scanned, 'circle'>, partition: number):
  * Returns the place of an earlier answer under the present ring. Throws CURSOR_INVALID for a place
  * of an older program whose partition was split or merged more than once since.
  */
-export function placeNow(
+export function currentPosition(
   scanned: Scanned,
   { reshape }: Shapes,
-  place: ScanPlace,
-): ScanPlace | null {
+  place: ScanPosition,
+): ScanPosition | null {
   const { partitioner, circle, bounds } = scanned;
   if (isOrdered(partitioner)) {
     const rest = boundsFrom(bounds, place.at);
@@ -102,7 +105,7 @@ export function placeNow(
 }
 
 /** Returns where a scan continues after a place is read to its end; null after the last place. */
-export function placeAfter(scanned: Scanned, place: ScanPlace): ScanPlace | null {
+export function nextPosition(scanned: Scanned, place: ScanPosition): ScanPosition | null {
   const { partitioner, circle, bounds, prefix } = scanned;
   if (isOrdered(partitioner)) return rangeAfter(scanned, place.partition);
   if (isOneTag(partitioner, prefix)) return null;
@@ -121,7 +124,7 @@ export function onCircle(
   { bounds }: Pick<Scanned, 'bounds'>,
   { at, arcOf }: HashCircle,
   { from, cut }: { readonly from: number; readonly cut: number },
-): ScanPlace & { readonly arc: HashArc } {
+): ScanPosition & { readonly arc: HashArc } {
   const partition = at(bounds.reverse ? from : nextHash(from));
   const { start, end } = arcOf(partition) ?? { start: cut, end: cut };
   const place = { partition, at: new Uint8Array(), cut };
@@ -139,7 +142,7 @@ export function cutOf({ at, arcOf }: HashCircle): number {
 }
 
 /** Returns the rest of the bounds at a place; for ranges, only the part within one range. */
-export function boundsAt({ partitioner, bounds }: Scanned, place: ScanPlace): KeyBounds {
+export function boundsAt({ partitioner, bounds }: Scanned, place: ScanPosition): KeyBounds {
   const rest = boundsFrom(bounds, place.at);
   return isOrdered(partitioner) ? withinRange(rest, partitioner, place.partition) : rest;
 }
@@ -165,13 +168,13 @@ export function scanEnded(partition: number): CodedError {
 function firstRange({ partitioner, partitionOf, bounds }: Scanned): number {
   const { from, to, reverse } = bounds;
   if (!reverse) return partitionOf(from);
-  if (to === null) return idAt(partitioner, liveCountOf(partitioner) - 1);
+  if (to === null) return partitionAtIndex(partitioner, liveCountOf(partitioner) - 1);
   const last = partitionOf(to);
   if (isBefore(startOf(partitioner, last), to)) return last;
   return neighbour(partitioner, last, -1) ?? last;
 }
 
-function rangeAfter({ partitioner, bounds }: Scanned, partition: number): ScanPlace | null {
+function rangeAfter({ partitioner, bounds }: Scanned, partition: number): ScanPosition | null {
   if (bounds.reverse) {
     const start = startOf(partitioner, partition);
     if (!isBefore(bounds.from, start)) return null;
@@ -199,10 +202,10 @@ function isOneTag(partitioner: Partitioner, prefix: Uint8Array): boolean {
 function neighbour(partitioner: Partitioner, partition: number, step: 1 | -1): number | null {
   const ids = isIntervals(partitioner) ? partitioner.ids : undefined;
   const at = (ids === undefined ? partition : ids.indexOf(partition)) + step;
-  return at < 0 || at >= liveCountOf(partitioner) ? null : idAt(partitioner, at);
+  return at < 0 || at >= liveCountOf(partitioner) ? null : partitionAtIndex(partitioner, at);
 }
 
-function idAt(partitioner: Partitioner, index: number): number {
+function partitionAtIndex(partitioner: Partitioner, index: number): number {
   return isIntervals(partitioner) ? (partitioner.ids?.[index] ?? index) : index;
 }
 

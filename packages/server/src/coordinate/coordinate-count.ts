@@ -1,7 +1,7 @@
 // Counts the keys of a keyspace, as one holder of each partition counts them.
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
-import { holderIn } from '@ringwright/ring/ring';
+import { deviceIn } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { holdingsAt } from '../peers/holdings.ts';
 import { Turn } from '../replica/turn.ts';
@@ -17,7 +17,7 @@ export async function coordinateCount(ports: CoordinatorPorts, keyspace: string)
   const active = ports.rings.get(keyspace);
   const { ring } = active;
   let waiting = Array.from({ length: ring.partitions }, (_, partition) => partition).filter(
-    (partition) => ring.table[0] !== undefined && holderIn(ring.table[0], partition) !== undefined,
+    (partition) => ring.table[0] !== undefined && deviceIn(ring.table[0], partition) !== undefined,
   );
   let rows = 0;
   for (let replica = 0; replica < active.ring.table.length && waiting.length > 0; replica += 1) {

@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { parsePlace } from '@ringwright/ring/place';
+import { parseFailureDomain } from '@ringwright/ring/failure-domain';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
@@ -124,7 +124,7 @@ test('if holders agree, one sends its record and the others their stamps, each o
 });
 
 const placeOf = (written: string): { region: number; zone: number } => {
-  const { region, zone } = parsePlace(written);
+  const { region, zone } = parseFailureDomain(written);
   return { region, zone: zone! };
 };
 

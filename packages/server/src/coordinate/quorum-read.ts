@@ -5,7 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import { distance } from '@ringwright/ring/place';
+import { distance } from '@ringwright/ring/failure-domain';
 import type { Slot } from '@ringwright/ring/slots-of';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
 import type { DeviceCaller } from '../peers/device-caller.ts';

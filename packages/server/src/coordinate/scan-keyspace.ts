@@ -4,11 +4,11 @@ import { listKeysMax } from '@ringwright/base/limits';
 import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
 import {
   boundsAt,
-  firstPlace,
-  placeAfter,
-  placeNow,
-  placeOf,
-  type ScanPlace,
+  currentPosition,
+  firstPosition,
+  nextPosition,
+  partitionStart,
+  type ScanPosition,
   scannedOf,
 } from '@ringwright/ring/partitioner/scan-order';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
@@ -27,7 +27,7 @@ export interface KeyspaceScan extends KeyBounds {
   readonly keyspace: string;
   readonly prefix: Uint8Array;
   /** Where an earlier answer ended; null: from the beginning. */
-  readonly place: ScanPlace | null;
+  readonly place: ScanPosition | null;
   /** Scans only this partition; null: all of them. */
   readonly only: number | null;
   /** Maximum of records to look at, wanted or not. */
@@ -40,7 +40,7 @@ export interface KeyspaceScan extends KeyBounds {
 interface ScanPart {
   readonly rows: readonly PageRow[];
   /** Where the next answer begins; null at the end. */
-  readonly place: ScanPlace | null;
+  readonly place: ScanPosition | null;
 }
 
 /**
@@ -53,9 +53,9 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
   const { keyspace, limit, isWanted, only, prefix } = scan;
   const { ring } = ports.rings.get(keyspace);
   const scanned = scannedOf(ring, { bounds: withinPrefix(scan, prefix), prefix });
-  const first = only === null ? firstPlace(scanned) : placeOf(scanned, only);
+  const first = only === null ? firstPosition(scanned) : partitionStart(scanned, only);
   const rows: PageRow[] = [];
-  let place = scan.place === null ? first : placeNow(scanned, ring, scan.place);
+  let place = scan.place === null ? first : currentPosition(scanned, ring, scan.place);
   let [looked, bytes] = [0, 0];
   const turn = new Turn();
   for (let pages = 0; pages < PARTITIONS_AT_ONCE && place !== null; pages += 1) {
@@ -79,7 +79,7 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
     // Local pages arrive in the same turn, and matching a pattern takes up to some 40 us a key.
     if (turn.isOver) await turn.next();
     if (page.next !== null) place = { ...place, at: page.next };
-    else place = only === null ? placeAfter(scanned, place) : null;
+    else place = only === null ? nextPosition(scanned, place) : null;
   }
   return { rows, place };
 }

@@ -9,8 +9,8 @@ import {
   partitionsOn,
 } from '@ringwright/ring/partitioner/hash-circle';
 import {
-  firstPlace,
-  placeAfter,
+  firstPosition,
+  nextPosition,
   scanEnded,
   scannedOf,
   withinRange,
@@ -70,8 +70,8 @@ function onArc(circle: HashCircle, arc: HashArc, bounds: KeyBounds): ScanSource 
 function inRange(ring: Pick<Ring, 'partitioner'>, bounds: KeyBounds): ScanSource {
   const scanned = scannedOf(ring, { bounds, prefix: new Uint8Array() });
   const partitions: number[] = [];
-  const first = isEmpty(bounds) ? null : firstPlace(scanned);
-  for (let place = first; place !== null; place = placeAfter(scanned, place)) {
+  const first = isEmpty(bounds) ? null : firstPosition(scanned);
+  for (let place = first; place !== null; place = nextPosition(scanned, place)) {
     partitions.push(place.partition);
   }
   return { partitions, bounds, isWanted: null };

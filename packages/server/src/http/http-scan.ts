@@ -5,7 +5,7 @@ import { keyBytesMax, listKeysMax } from '@ringwright/base/limits';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { circleOf } from '@ringwright/ring/partitioner/hash-circle';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
-import { isOrdered, type ScanPlace } from '@ringwright/ring/partitioner/scan-order';
+import { isOrdered, type ScanPosition } from '@ringwright/ring/partitioner/scan-order';
 import type { Ring } from '@ringwright/ring/ring';
 import type { PageRow } from '@ringwright/wire/listing';
 import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
@@ -84,7 +84,7 @@ function scanLevel(word: string | null): KeyspaceScan['consistency'] {
 }
 
 /** Whether the cursor is valid for this ring, and for the partition if the scan reads only one. */
-function isOf(ring: Ring, only: number | null, { partition, arc }: ScanPlace): boolean {
+function isOf(ring: Ring, only: number | null, { partition, arc }: ScanPosition): boolean {
   if (partition >= ring.partitions) return false;
   if (only === null || isOrdered(ring.partitioner)) return true;
   const whole = circleOf(ring.partitioner)?.arcOf(only);

@@ -1,6 +1,6 @@
 // Decides whether the acknowledgements of a joiner that the table has just named may count yet.
 import { quorumOf } from '@ringwright/ring/quorum';
-import { parentsIn } from '@ringwright/ring/reshape-ring';
+import { reshapeMappingOf } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
@@ -21,7 +21,7 @@ export function rememberFormer({ ring, self }: ActiveRing, former: Map<number, F
   for (const { partition, to } of ring.moves) {
     if (to !== self) continue;
     const before = former.get(partition);
-    const [parent = partition] = parentsIn(ring).parents.get(partition) ?? [];
+    const [parent = partition] = reshapeMappingOf(ring).parents.get(partition) ?? [];
     const slots = slotsOf(ring, ring.reshape?.kind === 'to' ? parent : partition);
     former.set(partition, {
       devices: new Set([...(before?.devices ?? []), ...slots.map(({ device }) => device)]),

@@ -1,6 +1,6 @@
 // Drains of a partition: its file is dropped only once every holder has all of its records.
 import { CodedError } from '@ringwright/base/coded-error';
-import { nobodyIn } from '@ringwright/ring/ring';
+import { noDeviceIn } from '@ringwright/ring/ring';
 import { recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, tail } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
@@ -123,7 +123,7 @@ describe('the file stays', () => {
     await using cluster = await finalized();
     const leaving = cluster.devices[2]!;
     const { ring } = leaving.active;
-    const table = ring.table.map((row) => row.slice().fill(nobodyIn(row)));
+    const table = ring.table.map((row) => row.slice().fill(noDeviceIn(row)));
     leaving.active = { ...leaving.active, self: null, ring: { ...ring, table, moves: [] } };
     expect(await draining(leaving)).toBe('NOT_ENOUGH_REPLICAS');
     expect(leaving.info(0)).toMatchObject({ state: 'ready', rows: 2 });

@@ -13,7 +13,7 @@ import type {
 } from '@ringwright/ring/partitioner/partitioner';
 import { mergeIntervals, splitInterval } from '@ringwright/ring/partitioner/reshape';
 import { retireBefore } from '@ringwright/ring/partitioner/retired-ranges';
-import { parentsIn } from '@ringwright/ring/reshape-ring';
+import { reshapeMappingOf } from '@ringwright/ring/reshape-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
@@ -61,12 +61,12 @@ async function filled(store: Store, ring: Ring, during: () => Promise<void>): Pr
   Object.defineProperty(store, 'children', { configurable: true, value: { ...children, adopt } });
   const throttle = { pass: () => Promise.resolve() };
   const ports = { store, throttle } as unknown as LoadPorts;
-  for (const [partition, parents] of parentsIn(ring).parents) {
+  for (const [partition, parents] of reshapeMappingOf(ring).parents) {
     await store.create(keyspace, partition, 'filling');
     const move = ring.moves.find((one) => one.partition === partition && one.to === 0) ?? null;
     const task = { active, partition, move, onProgress: () => undefined } as LoadTask;
     const from = parentsHere(store, task);
-    expect(from ?? []).toEqual(parentsIn(ring).emptied.has(partition) ? [] : parents);
+    expect(from ?? []).toEqual(reshapeMappingOf(ring).emptied.has(partition) ? [] : parents);
     await fillChild(ports, task, from ?? []);
   }
 }
@@ -110,8 +110,8 @@ function differences({ store, ring }: World): string[] {
   const all = { rowsMax: 10_000, bytesMax: 10_000_000 };
   const open = (partition: number): string[] =>
     store.promises(keyspace, partition).map(({ key, ms, tie }) => `${key.toString()} ${ms} ${tie}`);
-  const children = [...parentsIn(ring).parents.keys()];
-  const parents = [...parentsIn(ring).retired];
+  const children = [...reshapeMappingOf(ring).parents.keys()];
+  const parents = [...reshapeMappingOf(ring).retired];
   const records = (partition: number): string[] =>
     store
       .rowsSince(keyspace, partition, 0, all)
@@ -164,7 +164,7 @@ test('one pass over a parent fills all of its children, in any order of calls', 
   Object.defineProperty(store, 'children', { value: { ...children, adopt } });
   const throttle = { pass: () => Promise.resolve() };
   const ports = { store, throttle } as unknown as LoadPorts;
-  const ids = [...parentsIn(ring).parents.keys()];
+  const ids = [...reshapeMappingOf(ring).parents.keys()];
   const given = new Map<number, number>();
   const fill = (partition: number): Promise<void> => {
     const move = ring.moves.find((one) => one.partition === partition && one.to === 0) ?? null;
@@ -233,7 +233,7 @@ test('a child gets floor and barrier, and repair of old records waits meanwhile'
     during.push(outcome?.kind ?? '');
   });
   expect(new Set(during)).toEqual(new Set(['absent']));
-  const [child = -1] = parentsIn(ring).parents.keys();
+  const [child = -1] = reshapeMappingOf(ring).parents.keys();
   expect(store.marks(keyspace, child)).toMatchObject({ floorMs: 1_400, barrierMs: 1_700 });
   const [[parents], [own]] = await Promise.all([
     store.write([{ ...old, partition: 1 }]),
@@ -246,7 +246,7 @@ test('a child gets floor and barrier, and repair of old records waits meanwhile'
 test('a child that begins empty gets nothing from its parents, and refills once lost', async () => {
   await using folder = await scratchFolder();
   const { store, ring } = await world(folder.path, 'retire');
-  const [[child = -1, parents] = []] = parentsIn(ring).parents;
+  const [[child = -1, parents] = []] = reshapeMappingOf(ring).parents;
   expect(parents).toEqual([0]);
   const [move = null] = ring.moves;
   expect(parentsHere(store, { active: activeOn(ring, 0), partition: child, move })).toEqual([]);
@@ -276,7 +276,7 @@ test('a child that is created again gets no record that its parents refuse', asy
   await filled(store, ring, () => Promise.resolve());
   await store.promiseFloor(keyspace, 0, 100);
   await store.raiseFloor(keyspace, 0, 100);
-  const [child = -1] = parentsIn(ring).parents.keys();
+  const [child = -1] = reshapeMappingOf(ring).parents.keys();
   const key = keyOf(0);
   expect(partitionerOf(reshapes.split)(key)).toBe(child);
   await store.drop(keyspace, child); // as for a damaged file

@@ -8,7 +8,7 @@ import type { MirrorPhase } from '@ringwright/partition/parts/mirrors';
 import type { Store } from '@ringwright/partition/store';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
-import { parentsIn } from '@ringwright/ring/reshape-ring';
+import { reshapeMappingOf } from '@ringwright/ring/reshape-ring';
 import { usableInfo } from '../peers/holdings.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -26,7 +26,7 @@ type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
 export function parentsHere(store: Store, { active, partition, move }: Child): number[] | null {
   const { reshape, keyspace } = active.ring;
   if ((reshape?.kind === 'to') !== (move !== null)) return null;
-  const found = parentsIn(active.ring);
+  const found = reshapeMappingOf(active.ring);
   const parents = found.parents.get(partition);
   if (parents === undefined) return null;
   const givers = found.emptied.has(partition) ? [] : [...parents];
@@ -77,7 +77,7 @@ function siblingsOf(
 ): PartitionPlace[] {
   const { keyspace, reshape } = active.ring;
   if (reshape?.kind !== 'to') return [];
-  const found = parentsIn(active.ring);
+  const found = reshapeMappingOf(active.ring);
   const ids = [...found.parents.keys()].filter((id) => id !== partition && !found.emptied.has(id));
   const siblings = ids.filter((id) =>
     found.parents.get(id)?.every((parent) => parents.includes(parent)),

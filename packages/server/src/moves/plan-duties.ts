@@ -2,7 +2,7 @@
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
-import { parentsIn } from '@ringwright/ring/reshape-ring';
+import { reshapeMappingOf } from '@ringwright/ring/reshape-ring';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 
 export type DutyStep =
@@ -62,7 +62,7 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
 function neededParents({ ring, self }: ActiveRing, { states }: Holdings) {
   const needed = new Set<number>();
   if (ring.reshape?.kind === 'from' && self !== null) {
-    for (const [child, parents] of parentsIn(ring).parents) {
+    for (const [child, parents] of reshapeMappingOf(ring).parents) {
       const isHere = dutyKindOf(ring, child, self) === 'SERVE';
       if (isHere && states.get(child) !== 'ready') for (const parent of parents) needed.add(parent);
     }

@@ -1,7 +1,7 @@
 // Cursors of SCAN: known, forgotten, of another server, or invented.
 import { redisCursorsMax } from '@ringwright/base/limits';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
-import type { ScanPlace } from '@ringwright/ring/partitioner/scan-order';
+import type { ScanPosition } from '@ringwright/ring/partitioner/scan-order';
 import { expect, test } from 'vitest';
 import { ScanCursors } from './scan-cursors.ts';
 
@@ -26,7 +26,7 @@ const shapes = [
 ] as const;
 
 const start = { place: null, slice: null };
-const inOrder = (place: ScanPlace) => ({ place, slice: null });
+const inOrder = (place: ScanPosition) => ({ place, slice: null });
 
 test('cursor 0 is both the beginning and the end of a scan', () => {
   const cursors = new ScanCursors();

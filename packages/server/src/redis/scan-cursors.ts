@@ -9,7 +9,12 @@ import {
 } from '@ringwright/ring/partitioner/hash-circle';
 import { hashPositions } from '@ringwright/ring/partitioner/hash-intervals';
 import { intervalOf } from '@ringwright/ring/partitioner/intervals-of';
-import { cutOf, onCircle, type ScanPlace, startOf } from '@ringwright/ring/partitioner/scan-order';
+import {
+  cutOf,
+  onCircle,
+  type ScanPosition,
+  startOf,
+} from '@ringwright/ring/partitioner/scan-order';
 import type { Ring } from '@ringwright/ring/ring';
 
 type CursorRing = Pick<Ring, 'keyspace' | 'partitions' | 'partitioner'>;
@@ -20,7 +25,7 @@ export const stretchSlices = 32;
 /** Where a SCAN goes on. */
 export interface ScanStart {
   /** Null: at the first key. */
-  readonly place: ScanPlace | null;
+  readonly place: ScanPosition | null;
   /**
    * Null: in the order of keys. Otherwise from this slice on, in the stretch that begins at
    * `place`.
@@ -50,7 +55,7 @@ export const forward = { from: new Uint8Array(), to: null, reverse: false } as c
  * forgotten first. A number that is not remembered means the whole stretch from its start.
  */
 export class ScanCursors {
-  readonly #places = new Map<number, { readonly keyspace: string; readonly place: ScanPlace }>();
+  readonly #places = new Map<number, { readonly keyspace: string; readonly place: ScanPosition }>();
 
   /** Returns null if the number is not a cursor of the ring's keyspace. */
   read(cursor: number, ring: CursorRing): ScanStart | null {
@@ -110,7 +115,7 @@ interface CursorStart {
 }
 
 function partitionAt(
-  { partition, at }: ScanPlace,
+  { partition, at }: ScanPosition,
   partitioner: CursorRing['partitioner'],
 ): CursorStart {
   const isExact = Buffer.compare(at, startOf(partitioner, partition)) === 0;
@@ -128,7 +133,7 @@ function startOfPartition(
   return { place: { partition, at: startOf(partitioner, partition) }, slice };
 }
 
-function cellAt({ arc, at, cut }: ScanPlace, circle: HashCircle): CursorStart {
+function cellAt({ arc, at, cut }: ScanPosition, circle: HashCircle): CursorStart {
   const began = cut ?? cutOf(circle);
   const read = hashesBetween(began, arc?.start ?? began) % hashPositions;
   const start = Math.floor(read / CELL_HASHES) * 2 + (began === 0 ? 0 : 1);

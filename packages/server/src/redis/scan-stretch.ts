@@ -2,7 +2,11 @@
 // place this server does not know, and reaches a place that every server knows.
 import { crc32 } from 'node:zlib';
 import { listKeysMax, redisAnswerBytesMax } from '@ringwright/base/limits';
-import { placeAfter, type ScanPlace, scannedOf } from '@ringwright/ring/partitioner/scan-order';
+import {
+  nextPosition,
+  type ScanPosition,
+  scannedOf,
+} from '@ringwright/ring/partitioner/scan-order';
 import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { RedisRefusal } from './redis-command.ts';
@@ -17,7 +21,7 @@ export interface ScanAnswer {
 }
 
 interface Stretch {
-  readonly place: ScanPlace;
+  readonly place: ScanPosition;
   readonly slice: number;
 }
 
@@ -34,7 +38,7 @@ export async function scanStretch(
   const held = new HeldSlices(slice);
   const isWanted = (key: Uint8Array): boolean => held.has(key) && (scan.isWanted?.(key) ?? true);
   const stretch = { ...scan, only: place.partition, limit: listKeysMax, isWanted };
-  for (let at: ScanPlace | null = place; at !== null; ) {
+  for (let at: ScanPosition | null = place; at !== null; ) {
     const part = await scanKeyspace(ports, { ...stretch, place: at });
     held.add(part.rows.map(({ key }) => Uint8Array.from(key)));
     at = part.place;
@@ -42,7 +46,7 @@ export async function scanStretch(
   if (held.end < stretchSlices) return { keys: held.keys, next: { place, slice: held.end } };
   const { ring } = ports.rings.get(scan.keyspace);
   const scanned = scannedOf(ring, { bounds: forward, prefix: new Uint8Array() });
-  return { keys: held.keys, next: { place: placeAfter(scanned, place), slice: null } };
+  return { keys: held.keys, next: { place: nextPosition(scanned, place), slice: null } };
 }
 
 /**

@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { judgeRing, type RingVerdict } from '@ringwright/ring/audit/judge-ring';
-import type { RingCandidate, RingStanding } from '@ringwright/ring/audit/ring-candidate';
+import type { LocalRingState, RingCandidate } from '@ringwright/ring/audit/ring-candidate';
 import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import { readManifestHead } from '@ringwright/ring/file/ring-file';
 import type { AuthenticRing } from '@ringwright/ring/trust/authenticate-ring';
@@ -257,7 +257,7 @@ export class Rings {
     return judgeRing(this.#standing(candidate.head.keyspace), candidate);
   }
 
-  #standing(keyspace: string): RingStanding {
+  #standing(keyspace: string): LocalRingState {
     const { forks, trust } = this.#ports;
     const active = this.#active.get(keyspace);
     const roots = trust.trusts().map(({ root }) => root);

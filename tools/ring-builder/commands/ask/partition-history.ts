@@ -5,7 +5,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { type MoveReason, moveReason } from '@ringwright/builder/ask/move-reason';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
-import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { deviceIn, type Ring } from '@ringwright/ring/ring';
 import { movesOf } from '@ringwright/ring/slots-of';
 
 /** A partition moves every few weeks, so the last events are enough. */
@@ -77,7 +77,7 @@ async function readOlder(
 
 function firstEvents(ring: Ring, partition: number, entry: LogEntry | undefined): SlotEvent[] {
   return ring.table.flatMap((row, replica) => {
-    const to = holderIn(row, partition);
+    const to = deviceIn(row, partition);
     if (to === undefined) return [];
     const { user = '', time = '', message = '' } = entry ?? {};
     const slot = { replica, from: null, to, reason: null };
@@ -102,7 +102,7 @@ function eventsBetween(
   }
   for (const [replica, row] of ring.table.entries()) {
     const was = before.table[replica];
-    const [from, to] = [was && holderIn(was, partition), holderIn(row, partition)];
+    const [from, to] = [was && deviceIn(was, partition), deviceIn(row, partition)];
     if (to === undefined || from === to) continue;
     const move = then.find((one) => one.replica === replica && one.to === to);
     const slot = { partition, replica, from: from ?? null, to };

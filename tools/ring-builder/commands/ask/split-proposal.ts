@@ -9,7 +9,7 @@ import { requireIntervals } from '@ringwright/builder/state/reshaped-by';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { mergeIntervals } from '@ringwright/ring/partitioner/reshape';
-import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { deviceIn, type Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { serverStatus } from '../../servers/server-status.ts';
@@ -88,7 +88,7 @@ function whySplit(
 const unevenShare = 0.05;
 
 async function middleOf(ring: Ring, partition: number) {
-  const holders = new Set(ring.table.map((row) => holderIn(row, partition)));
+  const holders = new Set(ring.table.map((row) => deviceIn(row, partition)));
   const targets = ringTargets(ring, null).filter(({ devices }) =>
     devices.some((id) => holders.has(id)),
   );

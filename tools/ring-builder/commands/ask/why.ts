@@ -8,7 +8,7 @@ import {
 } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
-import { isRetired, parentsIn } from '@ringwright/ring/reshape-ring';
+import { isRetired, reshapeMappingOf } from '@ringwright/ring/reshape-ring';
 import { usage } from '../../cli/arguments.ts';
 import { type Answer, flagOption, type Verb } from '../../cli/verb.ts';
 import { preparePlan } from '../../plan/prepare-plan.ts';
@@ -70,7 +70,7 @@ function partitionOf({ ring }: StoredVersion, partition: number): number {
       `ring-builder table ${ring.keyspace} lists the partitions`,
     );
   }
-  const parents = parentsIn(ring).parents.get(partition);
+  const parents = reshapeMappingOf(ring).parents.get(partition);
   if (parents !== undefined && ring.reshape?.kind === 'to') {
     throw usage(
       `partition ${partition} of ${ring.keyspace} is being filled from ${parents.join(', ')} ` +

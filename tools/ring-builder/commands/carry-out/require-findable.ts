@@ -2,7 +2,7 @@
 // refuse any other ring, whatever an operator says.
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import { idAt } from '@ringwright/ring/audit/fork-point';
+import { ancestorIdAt } from '@ringwright/ring/audit/fork-point';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { settingsText } from '@ringwright/ring/partitioner/partitioner-settings';
 import { mayFollow } from '@ringwright/ring/partitioner/reshape';
@@ -72,7 +72,7 @@ function holdersOfOthers(
   const holders = new Map<string, Holders>();
   for (const target of targets) {
     const { said } = target;
-    if (said instanceof Error || idAt({ ...ring, id }, said.version) === said.id) continue;
+    if (said instanceof Error || ancestorIdAt({ ...ring, id }, said.version) === said.id) continue;
     const known = holders.get(said.id);
     if (known === undefined) holders.set(said.id, [target]);
     else known.push(target);

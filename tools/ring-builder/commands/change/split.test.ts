@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
-import { devicesOf } from '@ringwright/ring/quorum';
+import { deviceIdsAt } from '@ringwright/ring/quorum';
 import { expect, test } from 'vitest';
 import { advance, receiptsOf } from '../../../../test/support/finalized-moves.ts';
 import { notePush } from '../../../../test/support/note-push.ts';
@@ -218,7 +218,7 @@ test('after a split and a canceled split, replicas can be added and removed', as
   const replicasIn = async () => {
     const { ring } = await readVersion(rings, 'cities', 'head');
     const ids = Array.from({ length: ring.partitions }, (_, id) => id);
-    return ids.map((id) => devicesOf(ring.table, id).length);
+    return ids.map((id) => deviceIdsAt(ring.table, id).length);
   };
   await land('split cities 1 --at j');
   await tool.json('split cities 0 --at c');

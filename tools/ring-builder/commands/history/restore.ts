@@ -12,7 +12,7 @@ import { takeStored } from '@ringwright/repository/shared/pull-head';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { verifyRepository } from '@ringwright/repository/verify/verify-repository';
 import { catchUp } from '@ringwright/repository/write-ring';
-import { idAt } from '@ringwright/ring/audit/fork-point';
+import { ancestorIdAt } from '@ringwright/ring/audit/fork-point';
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { usage } from '../../cli/arguments.ts';
 import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
@@ -197,7 +197,8 @@ async function requireGain(
   if (opened === null || head === null) return true;
   const isSame = head.id === given.id;
   if (!isSame && !wanted.replace) return true;
-  if (!isSame && idAt({ ...given.ring, id: given.id }, head.version) !== head.id) return true;
+  if (!isSame && ancestorIdAt({ ...given.ring, id: given.id }, head.version) !== head.id)
+    return true;
   const found = await verifyRepository(context.rings, keyspace, null).catch(() => null);
   if (found === null || found.findings.length > 0) return true;
   if (isSame) return false;

@@ -2,7 +2,7 @@
 import { intervalJson, intervalsOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import { isRetired } from '@ringwright/ring/reshape-ring';
-import { holderIn } from '@ringwright/ring/ring';
+import { deviceIn } from '@ringwright/ring/ring';
 import type { Verb } from '../../cli/verb.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
@@ -16,10 +16,10 @@ export const verb: Verb = {
     const intervals = isIntervals(partitioner) ? intervalsOf(partitioner) : null;
     const texts = new Map(intervals?.map((one) => [one.id, ` ${intervalText(one)}`]));
     // Null in the column of a partition that takes no keys.
-    const table = ring.table.map((row) => Array.from(row, (_, at) => holderIn(row, at) ?? null));
+    const table = ring.table.map((row) => Array.from(row, (_, at) => deviceIn(row, at) ?? null));
     const isGone = isRetired(ring);
     const columns = Array.from({ length: partitions }, (_, partition) =>
-      ring.table.flatMap((row) => holderIn(row, partition) ?? []).join(' '),
+      ring.table.flatMap((row) => deviceIn(row, partition) ?? []).join(' '),
     );
     return {
       json: {

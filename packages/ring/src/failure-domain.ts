@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Device } from './device.ts';
 
-export interface Place {
+export interface FailureDomain {
   readonly region: number;
   /** Null: anywhere in the region. */
   readonly zone: number | null;
@@ -11,7 +11,7 @@ export interface Place {
 const PLACE = /^r(\d{1,9})(?:z(\d{1,9}))?$/;
 
 /** Parses a place as in selectors: `r1z2`, or `r1` for a whole region. Throws USAGE. */
-export function parsePlace(text: string): Place {
+export function parseFailureDomain(text: string): FailureDomain {
   const [, region, zone] = PLACE.exec(text) ?? [];
   if (region === undefined) {
     throw new CodedError('USAGE', `${JSON.stringify(text.slice(0, 64))} is not a region or zone`, {
@@ -22,7 +22,10 @@ export function parsePlace(text: string): Place {
 }
 
 /** Returns 0 in the same zone, 1 in the same region, 2 elsewhere. */
-export function distance(from: Place, { region, zone }: Pick<Device, 'region' | 'zone'>): number {
+export function distance(
+  from: FailureDomain,
+  { region, zone }: Pick<Device, 'region' | 'zone'>,
+): number {
   if (region !== from.region) return 2;
   return from.zone === null || zone === from.zone ? 0 : 1;
 }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { putInPlace } from './put-in-place.ts';
+import { installRingFolder } from './install-ring-folder.ts';
 import { ringFolder } from './ring-folder.ts';
 
 test('a new ring folder removes leftovers of dead local processes and no others', async () => {
@@ -18,6 +18,6 @@ test('a new ring folder removes leftovers of dead local processes and no others'
   for (const name of [...living, `.tmp-${dead}@${hostname()}@cities`]) {
     await mkdir(join(rings, name, 'cities'), { recursive: true });
   }
-  await putInPlace(ringFolder(rings, 'notes'), null, () => Promise.resolve());
+  await installRingFolder(ringFolder(rings, 'notes'), null, () => Promise.resolve());
   expect((await readdir(rings)).sort()).toEqual([...living, 'notes'].sort());
 });

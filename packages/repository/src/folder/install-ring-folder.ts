@@ -13,7 +13,7 @@ import { isDead, removeClaims, withRingLock } from './ring-lock.ts';
 /** No ring name begins with a dot, so list, health and completion ignore it. */
 const replacedName = '.replaced';
 
-export interface Placing {
+export interface InstallOptions {
   readonly author: { readonly user: string; readonly time: string };
   /** Keep the existing ring in a folder of rings of its own; false: there must be none. */
   readonly replace: boolean;
@@ -25,15 +25,15 @@ export interface Placing {
  * with its log and staged changes; null if there was none. A crash between the two renames leaves
  * the old ring in that folder only. Throws RING_EXISTS, LOCK_HELD, and what `make` throws.
  */
-export async function putInPlace(
+export async function installRingFolder(
   folder: RingFolder,
-  placing: Placing | null,
+  placing: InstallOptions | null,
   make: (made: RingFolder) => Promise<void>,
 ): Promise<string | null> {
   const rings = dirname(folder.path);
   const isThere = await exists(folder.path);
   const author = placing?.replace === true ? placing.author : null;
-  if (isThere && author === null) throw isInTheWay(folder, placing);
+  if (isThere && author === null) throw ringInTheWay(folder, placing);
   await sweep(rings);
   const aside = join(rings, `${temporaryPrefix}${process.pid}@${hostname()}@${folder.ring}`);
   const made = ringFolder(aside, folder.ring);
@@ -51,7 +51,7 @@ export async function putInPlace(
     await syncDirectory(rings);
     return null;
   } catch (error) {
-    if (!isThere && (await exists(folder.builder))) throw isInTheWay(folder, placing);
+    if (!isThere && (await exists(folder.builder))) throw ringInTheWay(folder, placing);
     throw error;
   } finally {
     await rm(aside, { recursive: true, force: true });
@@ -72,7 +72,7 @@ async function sweep(rings: string): Promise<void> {
 async function exchange(
   folder: RingFolder,
   made: RingFolder,
-  { time }: Placing['author'],
+  { time }: InstallOptions['author'],
 ): Promise<string> {
   const rings = dirname(folder.path);
   const kept = join(rings, replacedName, time.replaceAll(':', ''));
@@ -85,7 +85,7 @@ async function exchange(
   return kept;
 }
 
-function isInTheWay({ ring, path }: RingFolder, placing: Placing | null): CodedError {
+function ringInTheWay({ ring, path }: RingFolder, placing: InstallOptions | null): CodedError {
   if (placing === null) return ringExists(ring, path);
   const replace = `ring-builder restore ${ring} --from … --replace`;
   return ringExists(ring, path, `${replace} keeps it and uses the other one`);
