@@ -36,7 +36,10 @@ import { promises } from '@ringwright/wire/replication';
 import { activeOn, identityOf } from './served-ring.ts';
 import { writeByCall } from './write-by-call.ts';
 
-type Row = Pick<Write, 'key' | 'value' | 'ms' | 'tie' | 'expiresMs' | 'origin' | 'isPromise'>;
+type Row = Pick<
+  Write,
+  'key' | 'value' | 'ms' | 'tie' | 'expiresMs' | 'origin' | 'isPreparedBallot'
+>;
 
 export interface SimulationOptions {
   /** Percentage of messages that are lost. */
@@ -112,7 +115,7 @@ export class SimulatedDevice {
     marks: this.#info,
     read: (_keyspace: string, _partition: number, key: Uint8Array) =>
       this.rows.get(Buffer.from(key).toString()) ?? null,
-    promises: () =>
+    preparedBallots: () =>
       [...this.promises].map(([name, stamp]) => ({ key: Buffer.from(name), ...stamp })),
     write: async (rows: readonly Row[]) => {
       await this.cluster.pause(3);
@@ -128,7 +131,7 @@ export class SimulatedDevice {
 
   /** Stores a row as a partition file does. */
   put(row: Row): { readonly kind: string; ms: number; tie: number } {
-    const { key, value, ms, tie, expiresMs = 0, origin = null, isPromise = false } = row;
+    const { key, value, ms, tie, expiresMs = 0, origin = null, isPreparedBallot = false } = row;
     const name = Buffer.from(key).toString();
     const held = this.rows.get(name);
     const order = held === undefined ? 1 : compareStamps({ ms, tie }, held);
@@ -138,7 +141,7 @@ export class SimulatedDevice {
     if (promise !== undefined && compareStamps(promise, { ms, tie }) > 0) {
       return { kind: 'promised', ...promise };
     }
-    if (isPromise) this.promises.set(name, { ms, tie });
+    if (isPreparedBallot) this.promises.set(name, { ms, tie });
     else {
       this.promises.delete(name);
       this.rows.set(name, { key, value, ms, tie, expiresMs, origin });

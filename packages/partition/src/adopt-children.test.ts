@@ -169,10 +169,10 @@ test('rows that arrive during a long sync are merged and synced before the last 
   const store = await place.open();
   await opened(store);
   await store.write([write('b', 'a value', 1, 0)]);
-  const sync = Reflect.get(PartitionFile.prototype, 'checkpointAside') as () => Promise<boolean>;
+  const sync = Reflect.get(PartitionFile.prototype, 'checkpointInPool') as () => Promise<boolean>;
   const before = [0, 2].map((id) => store.info('test', id)?.incarnation ?? '');
   const counts = [mergeRowsMin + 1, mergeRowsMin, 0];
-  vi.spyOn(PartitionFile.prototype, 'checkpointAside').mockImplementation(async function during(
+  vi.spyOn(PartitionFile.prototype, 'checkpointInPool').mockImplementation(async function during(
     this: PartitionFile,
   ) {
     // The checkpointer syncs these files, which existed before.

@@ -9,9 +9,9 @@ import { messageOf } from '@ringwright/base/thrown';
 import { removeFiles } from '@ringwright/node/remove-files';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { adoptCopy } from './copy/adopt-copy.ts';
-import { copyAside } from './copy/held-file.ts';
+import { copyInProcess } from './copy/copy-live-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
-import { type PartitionPlace, placeName } from './file/data-paths.ts';
+import { type PartitionRef, partitionName } from './file/data-paths.ts';
 import { isEmpty, type Partition } from './file/partition.ts';
 import { changeMarks } from './parts/change-marks.ts';
 import { type AdoptedChild, ChildFills } from './parts/child-fills.ts';
@@ -78,7 +78,7 @@ async function adoptChildren(
  */
 function childOf(child: Partition, incarnation: string): Partition {
   if (child.incarnation === incarnation) return child;
-  const message = `${placeName(child)} was replaced before it was filled`;
+  const message = `${partitionName(child)} was replaced before it was filled`;
   throw new CodedError('PARTITION_ABSENT', message);
 }
 
@@ -101,7 +101,7 @@ async function build(
   parts.audits.prepare();
   const files = parents.map(({ partition }) => join(directory, `parent-${partition}.db`));
   for (const [index, parent] of parents.entries()) {
-    await copyAside(parts, parent, files[index] as string); // one staged file per parent
+    await copyInProcess(parts, parent, files[index] as string); // one staged file per parent
   }
   const toBuild = children.map((child) => {
     const file = join(directoryOf(directory, child), 'data.db');
@@ -117,7 +117,7 @@ async function build(
     // The scrub finds out which parent is damaged, and marks it.
     for (const parent of parents) await scrubPartition(parts, parent);
     const what = messageOf(error);
-    const names = parents.map(placeName).join(', ');
+    const names = parents.map(partitionName).join(', ');
     throw new CodedError('COPY_INVALID', `children of ${names}: ${what}`);
   } finally {
     for (const file of files) await removeFiles(file);
@@ -131,7 +131,7 @@ async function adopt(
 ): Promise<void> {
   const directory = directoryOf(staging, child);
   const mergedSeq = await mergeAside(parts, child, directory);
-  await parts.mutex.run(placeName(child), () =>
+  await parts.mutex.run(partitionName(child), () =>
     adoptCopy(parts, childOf(child, incarnation), { directory, mergedSeq }),
   );
 }
@@ -146,7 +146,7 @@ async function mergeAside(parts: StoreParts, child: Partition, directory: string
   let merged = 0;
   for (let round = 0; round < mergesAsideMax && hasMore(parts, child, merged); round += 1) {
     try {
-      const seq = await copyAside(parts, child, present);
+      const seq = await copyInProcess(parts, child, present);
       await parts.audits.merge({ from: present, since: merged, into });
       merged = seq;
     } finally {
@@ -171,7 +171,7 @@ export function storeChildren(parts: StoreParts) {
      * other children of the same reshape stay as they are.
      */
     mirror: (
-      { keyspace, partition }: PartitionPlace,
+      { keyspace, partition }: PartitionRef,
       { parents, childOf }: Omit<Mirror, 'phases'>,
       phase: MirrorPhase,
     ): void => {
@@ -194,7 +194,7 @@ export function storeChildren(parts: StoreParts) {
       mirrors.delete(keyspace);
     },
     /** Resolves when all writes queued so far are applied: it logs an empty change behind them. */
-    allBefore: async (children: readonly PartitionPlace[]): Promise<void> => {
+    allBefore: async (children: readonly PartitionRef[]): Promise<void> => {
       await Promise.all(children.map((child) => changeMarks(parts, partitionOf(parts, child), {})));
     },
     /** See adoptChildren. */

@@ -6,11 +6,11 @@ import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { lowerFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
 import { noteIfReplaced } from './file/lost-file.ts';
-import { clean, noteSynced, type Partition } from './file/partition.ts';
+import { noSegment, noteSynced, type Partition } from './file/partition.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { listSegments, removeSegments } from './log/log-segment.ts';
+import { damageOf } from './parts/check-open-files.ts';
 import { finishFile, finishFiles } from './parts/finish-file.ts';
-import { damageOf } from './parts/look-at-files.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function closeStore(parts: StoreParts): Promise<void> {
   using _ = parts.lock;
   await endWork(parts);
   for (const partition of parts.registry.all()) {
-    if (partition.unstored !== null) orFail(parts, () => files.use(partition));
+    if (partition.pendingMarks !== null) orFail(parts, () => files.use(partition));
   }
   for (const partition of [...files.all()]) {
     if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
@@ -60,7 +60,7 @@ function keepReplaced(parts: StoreParts): void {
 }
 
 async function removeNeedlessLog({ root, registry, failure }: StoreParts): Promise<void> {
-  const isNeeded = [...registry.all()].some(({ dirtySince }) => dirtySince !== clean);
+  const isNeeded = [...registry.all()].some(({ dirtySegment }) => dirtySegment !== noSegment);
   if (failure !== null || isNeeded) return;
   const directory = dataPaths.log(root);
   await lowerFlag(dataPaths.logInUse(root));
@@ -89,14 +89,14 @@ export async function leaveStore(parts: StoreParts, withinMs: number): Promise<b
   for (const partition of open) lookAt(parts, partition);
   await mapConcurrent(open, filesSyncedAtOnce, async (partition) => {
     if (parts.failure !== null || performance.now() > endsAt) return;
-    await settle(parts, partition);
+    await checkpointFile(parts, partition);
   });
   keepReplaced(parts);
   await parts.log.close();
   await removeNeedlessLog(parts);
   await parts.empties.close();
   if (parts.failure !== null) throw parts.failure;
-  return [...parts.registry.all()].every(({ dirtySince }) => dirtySince === clean);
+  return [...parts.registry.all()].every(({ dirtySegment }) => dirtySegment === noSegment);
 }
 
 /** Marks a file that its name no longer leads to as damaged, and keeps its log segments. */
@@ -109,13 +109,13 @@ function lookAt(parts: StoreParts, partition: Partition): void {
 }
 
 /** Writes the rows, changes and watermarks into the file, and syncs the file in the thread pool. */
-async function settle(parts: StoreParts, partition: Partition): Promise<void> {
+async function checkpointFile(parts: StoreParts, partition: Partition): Promise<void> {
   const { file, damage } = partition;
   if (file === null || damage !== null) return;
   try {
-    if (partition.dirtySince === clean && file.unflushed === 'nothing') return;
+    if (partition.dirtySegment === noSegment && file.unflushed === 'nothing') return;
     // failpoint: leave.before-checkpoint
-    if (await parts.files.use(partition).checkpointAside()) {
+    if (await parts.files.use(partition).checkpointInPool()) {
       await finishFile(parts, partition);
       noteSynced(partition);
     }

@@ -318,9 +318,9 @@ test('writes and promises during the adoption of copies survive a power loss', a
   await source.create('test', 0, 'ready');
   await target.create('test', 0, 'ready');
   await fill(source, 200, 50);
-  const promise = { ...write('promised there', null, 70), isPromise: true };
+  const promise = { ...write('promised there', null, 70), isPreparedBallot: true };
   await source.write([promise]);
-  await target.write([{ ...write('promised here', null, 60), isPromise: true }]);
+  await target.write([{ ...write('promised here', null, 60), isPreparedBallot: true }]);
   const acknowledged: string[] = [];
   let isAdopting = true;
   const writing = (async () => {
@@ -358,11 +358,13 @@ test('writes and promises during the adoption of copies survive a power loss', a
     expect(reopened.damaged()).toEqual([]);
     expect(known.filter((key) => textOf(reopened, key) === undefined)).toEqual([]);
     expect(textOf(reopened, 'key-199')).toBe('x'.repeat(50));
-    expect(reopened.promises('test', 0).map(({ key }) => String(key))).toContain('promised here');
+    expect(reopened.preparedBallots('test', 0).map(({ key }) => String(key))).toContain(
+      'promised here',
+    );
   }
   const last = images.at(-1)?.known ?? [];
   expect(images[0]?.known.length).toBeLessThan(last.length);
-  expect(target.promises('test', 0)).toHaveLength(2);
+  expect(target.preparedBallots('test', 0)).toHaveLength(2);
   expect(present).toMatchObject({ rows: 200 + acknowledged.length });
 });
 

@@ -14,7 +14,7 @@ async function filled(store: Store): Promise<void> {
 }
 
 async function raise(store: Store, ms: number): Promise<void> {
-  await store.promiseFloor('test', 0, ms);
+  await store.raiseBarrier('test', 0, ms);
   await store.raiseFloor('test', 0, ms);
 }
 
@@ -38,7 +38,7 @@ test('tombstones up to the floor are purged, and absent keys count as deleted', 
   expect(outcomes).toEqual([stale, stale, { kind: 'applied' }, { kind: 'applied' }]);
   expect(textOf(store, 'gone-7')).toBeUndefined();
   expect(textOf(store, 'kept')).toBe('newer');
-  await store.promiseFloor('test', 0, 1);
+  await store.raiseBarrier('test', 0, 1);
   expect(store.info('test', 0)).toMatchObject({ barrierMs: 5_000 });
 });
 
@@ -83,7 +83,7 @@ test('a copy carries its floor, so a lagging file brings no deleted record back'
   await target.create('test', 0, 'filling');
   await source.write([write('k', null, 2), write('kept', 'v', 3)]);
   await target.write([write('k', 'resurrected', 1), write('fresh', 'new', 200)]);
-  await target.promiseFloor('test', 0, 150);
+  await target.raiseBarrier('test', 0, 150);
   await raise(source, 100);
   await copyPartition(source, target);
   expect(textOf(target, 'k')).toBeUndefined();
@@ -100,7 +100,7 @@ test('tombstones that a crash left below the floor are purged once, on request',
   for (const one of [store, alike]) {
     await one.create('test', 0, 'ready');
     await one.write([write('gone', null, 20), write('kept', 'v', 30)]);
-    await one.promiseFloor('test', 0, 100);
+    await one.raiseBarrier('test', 0, 100);
   }
   await alike.raiseFloor('test', 0, 100);
   const drop = vi.spyOn(PartitionFile.prototype, 'dropTombstones');
@@ -174,20 +174,20 @@ test('promises of rounds that never ended are purged too, also on disk', async (
   await store.create('test', 0, 'ready');
   const promise = (key: string, ms: number): Write => ({
     ...write(key, null, ms),
-    isPromise: true,
+    isPreparedBallot: true,
   });
   await store.write([write('k', 'v', 5), write('gone', null, 6), write('other', 'v', 7)]);
   await store.write([promise('k', 40), promise('never written', 100), promise('other', 101)]);
   await store.close();
   const reopened = await place.open();
-  expect(reopened.promises('test', 0)).toHaveLength(3);
+  expect(reopened.preparedBallots('test', 0)).toHaveLength(3);
   await raise(reopened, 100);
-  expect(reopened.promises('test', 0)).toMatchObject([{ ms: 101 }]);
+  expect(reopened.preparedBallots('test', 0)).toMatchObject([{ ms: 101 }]);
   const [late, refused] = await reopened.write([
     write('never written', 'v', 99),
     promise('other', 99),
   ]);
   expect([late?.kind, refused?.kind]).toEqual(['stale', 'promised']);
   await reopened.close();
-  expect((await place.open()).promises('test', 0)).toMatchObject([{ ms: 101 }]);
+  expect((await place.open()).preparedBallots('test', 0)).toMatchObject([{ ms: 101 }]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
 import { lockDirectory } from './audit/directory-lock.ts';
-import { dataPaths, type PartitionPlace, placeName } from './file/data-paths.ts';
+import { dataPaths, type PartitionRef, partitionName } from './file/data-paths.ts';
 import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { newPartitionInfo } from './file/new-partition-file.ts';
 import { listPartitionDirectories, readCurrent } from './file/partition-directory.ts';
@@ -38,7 +38,7 @@ export async function withStoreView<T>(
  * Returns the partitions that have a folder, intact or not, or an entry as an empty partition.
  * Opens no file, so one that the disk cannot read does not hide the others. Throws DATA_DIR_IN_USE.
  */
-export async function partitionsThere(root: string): Promise<PartitionPlace[]> {
+export async function partitionsThere(root: string): Promise<PartitionRef[]> {
   using _ = existsSync(dataPaths.lock(root)) ? lockDirectory(root) : null;
   return [...(await listPartitionDirectories(root)), ...(await readEmptyPartitions(root)).all()];
 }
@@ -48,17 +48,17 @@ async function viewOf(root: string): Promise<StoreView> {
   const damaged: ReturnType<Store['damaged']> = [];
   const files = new Map<string, string>();
   const empties = await readEmptyPartitions(root);
-  const unfinished = new Map(empties.all().map((empty) => [placeName(empty), empty]));
+  const unfinished = new Map(empties.all().map((empty) => [partitionName(empty), empty]));
   for (const place of await listPartitionDirectories(root)) {
     const { keyspace, partition } = place;
     try {
       // The next start sees an unfinished partition as empty until it has replayed the log.
       if (await isUnfinished(place, empties)) continue;
-      unfinished.delete(placeName(place));
+      unfinished.delete(partitionName(place));
       const file = await fileOf(place.directory);
       const meta = read(file, readMeta);
       infos.push(infoOf(meta, tallyOf(meta)));
-      files.set(placeName(place), file);
+      files.set(partitionName(place), file);
     } catch (error) {
       if (!isDamage(error)) throw error;
       damaged.push({ keyspace, partition, error: damageError(error, place) });
@@ -72,7 +72,7 @@ async function viewOf(root: string): Promise<StoreView> {
     damaged: () => damaged,
     logBytes: (await roomToStart(root)).logBytes,
     newest: (keyspace, partition, limit) => {
-      const place = placeName({ keyspace, partition });
+      const place = partitionName({ keyspace, partition });
       const file = files.get(place);
       if (file !== undefined)
         return read(file, (db) => newestRecords(new PreparedStatements(db), limit));

@@ -1,7 +1,7 @@
 // Drops tombstones that are no longer needed. One mark, the floor, stands for all of them.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { placeName } from './file/data-paths.ts';
+import { partitionName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
@@ -26,7 +26,7 @@ export async function raiseFloor(
 ): Promise<boolean> {
   // A floor of 0 covers no tombstone.
   if (ms === 0) return false;
-  return parts.mutex.run(placeName(partition), async () => {
+  return parts.mutex.run(partitionName(partition), async () => {
     const { dropped, incarnation } = partition;
     if (dropped?.incarnation === incarnation && dropped.floorMs >= ms) return false;
     const use = <T>(work: (file: PartitionFile) => T): T => withFile(parts, partition, work);

@@ -3,7 +3,7 @@ import { assert } from '@ringwright/base/assert';
 import { raiseFlag } from '@ringwright/node/durable-flag';
 import { dataPaths } from './file/data-paths.ts';
 import { Memtables } from './file/memtables.ts';
-import { clean, type Partition } from './file/partition.ts';
+import { noSegment, type Partition } from './file/partition.ts';
 import type { Registry } from './file/registry.ts';
 import { applyGroup } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
@@ -49,7 +49,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
     },
     applied: ({ keyspace, partition }) => {
       const known = registry.get(keyspace, partition);
-      if (known === undefined || known.dirtySince === clean) return;
+      if (known === undefined || known.dirtySegment === noSegment) return;
       checkpointPartition(files, known);
       // Rows that wait in memory would keep the bytes of the segments alive.
       if (known.damage !== null) files.abandon(known);
@@ -58,7 +58,10 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
     },
   });
   await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true);
-  const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
+  const needed = Math.min(
+    ...[...registry.all()].map(({ dirtySegment }) => dirtySegment),
+    noSegment,
+  );
   // The new segment comes first: a log in use always has a segment.
   const begun = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
   try {
@@ -88,7 +91,7 @@ function replayed(
   const partition = registry.get(keyspace, number);
   if (partition === undefined) return null;
   if (partition.damage !== null) {
-    partition.dirtySince = Math.min(partition.dirtySince, segment);
+    partition.dirtySegment = Math.min(partition.dirtySegment, segment);
     return null;
   }
   return partition.life === life ? partition : null;

@@ -12,11 +12,11 @@ import {
 } from '@ringwright/node/durable-files';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { roomFor } from './copy/staged-copy.ts';
-import { dataPaths, placeName } from './file/data-paths.ts';
+import { dataPaths, partitionName } from './file/data-paths.ts';
 import { identityOf } from './file/file-identity.ts';
 import { whyPartitionLost } from './file/lost-file.ts';
 import { openDataFile } from './file/open-files.ts';
-import { clean, type Partition, pinned } from './file/partition.ts';
+import { noSegment, type Partition, pinned } from './file/partition.ts';
 import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { currentTurn } from './parts/finish-file.ts';
@@ -30,13 +30,13 @@ import { checkOpen, failed, type StoreParts } from './parts/store-parts.ts';
  * remove. Throws DISK_FULL.
  */
 export function rewriteLost(parts: StoreParts, partition: Partition): Promise<boolean> {
-  return parts.mutex.run(placeName(partition), async () => {
+  return parts.mutex.run(partitionName(partition), async () => {
     checkOpen(parts);
-    const { file, damage, seen } = partition;
-    if (file === null || damage === null || partition.gone) return false;
+    const { file, damage, fileIdentities } = partition;
+    if (file === null || damage === null || partition.isDropped) return false;
     if (whyPartitionLost(parts.root, partition) === null) return false;
     const found = identityOf(file.db.name);
-    if (found !== null && found.ino !== seen?.data?.ino) return false;
+    if (found !== null && found.ino !== fileIdentities?.data?.ino) return false;
     const staged = parts.stagingPath('rewrite');
     await using ends = new AsyncDisposableStack();
     ends.defer(() => removeFiles(staged));
@@ -102,7 +102,7 @@ async function adopt(
   leaveMirror(parts, partition);
   const old = join(home, partition.incarnation);
   partition.incarnation = incarnation;
-  partition.dirtySince = clean;
+  partition.dirtySegment = noSegment;
   partition.isNew = false;
   partition.damage = null;
   parts.files.replace(partition, copy);
@@ -136,7 +136,7 @@ async function placeAndOpen(
     // failpoint: rewrite.placed
     await syncDirectory(home);
     checkOpen(parts);
-    if (partition.gone || partition.file !== present) {
+    if (partition.isDropped || partition.file !== present) {
       throw new CodedError('PARTITION_ABSENT', home);
     }
     return openDataFile(join(place, 'data.db'));

@@ -62,7 +62,7 @@ const operation = fc.oneof(
           partition,
           key: fc.constantFrom(...KEYS),
           ms: fc.integer({ min: 1, max: 60 }),
-          isPromise: fc.integer({ min: 0, max: 5 }).map((number) => number === 0),
+          isPreparedBallot: fc.integer({ min: 0, max: 5 }).map((number) => number === 0),
         }),
         { minLength: 1, maxLength: 9 },
       ),
@@ -102,17 +102,17 @@ function valueOf(key: string, ms: number): string | null {
 interface Change {
   readonly key: string;
   readonly ms: number;
-  readonly isPromise: boolean;
+  readonly isPreparedBallot: boolean;
 }
 
-function merge(model: Model, number: number, { key, ms, isPromise }: Change): string {
+function merge(model: Model, number: number, { key, ms, isPreparedBallot }: Change): string {
   const there = model.get(number);
   if (there === undefined) return 'absent';
   const held = there.rows.get(key);
   if (held !== undefined && held.ms === ms) return 'same';
   if (held !== undefined && held.ms > ms) return 'stale';
   if ((there.promises.get(key) ?? 0) > ms) return 'promised';
-  if (isPromise) there.promises.set(key, ms);
+  if (isPreparedBallot) there.promises.set(key, ms);
   else {
     there.rows.set(key, { ms, value: valueOf(key, ms) });
     there.promises.delete(key);
@@ -127,9 +127,9 @@ function mergeCopy(model: Model, number: number, from: There): void {
   there.isCopied = true;
   const mine = [...there.promises];
   there.promises.clear();
-  for (const [key, { ms }] of from.rows) merge(model, number, { key, ms, isPromise: false });
+  for (const [key, { ms }] of from.rows) merge(model, number, { key, ms, isPreparedBallot: false });
   for (const [key, ms] of [...from.promises, ...mine]) {
-    merge(model, number, { key, ms, isPromise: true });
+    merge(model, number, { key, ms, isPreparedBallot: true });
   }
 }
 
@@ -138,9 +138,9 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
   const other = sides[step.side === 0 ? 1 : 0];
   switch (step.kind) {
     case 'write': {
-      const writes = step.writes.map(({ key, ms, isPromise, partition: number }) => ({
-        ...write(key, isPromise ? null : valueOf(key, ms), ms, number),
-        isPromise,
+      const writes = step.writes.map(({ key, ms, isPreparedBallot, partition: number }) => ({
+        ...write(key, isPreparedBallot ? null : valueOf(key, ms), ms, number),
+        isPreparedBallot,
       }));
       const outcomes = await on.store.write(writes);
       const expected = step.writes.map((each) => merge(on.model, each.partition, each));
@@ -203,7 +203,7 @@ function compare({ store, model }: Side): void {
   const numbers = store.list().map((info) => info.partition);
   expect(new Set(numbers)).toEqual(new Set(model.keys()));
   for (const [number, { rows, promises, state: known }] of model) {
-    const kept = store.promises('test', number).map(({ key, ms }) => [key.toString(), ms]);
+    const kept = store.preparedBallots('test', number).map(({ key, ms }) => [key.toString(), ms]);
     expect(Object.fromEntries(kept)).toEqual(Object.fromEntries(promises));
     for (const key of KEYS) expect(textOf(store, key, number)).toBe(rows.get(key)?.value);
     const all = store.rowsSince('test', number, 0, { rowsMax: 100, bytesMax: 1e9 });

@@ -22,8 +22,8 @@ import { readRecord, recordsSince, stampsSince } from './file/read-records.ts';
 import type { RecentView } from './file/recent-rows.ts';
 import type {
   PageBounds,
+  PreparedBallot,
   RowsPage,
-  StoredPromise,
   StoredRecord,
   StoredStamp,
   Write,
@@ -31,7 +31,7 @@ import type {
 } from './file/record.ts';
 import { type NewestRecord, newestRecords } from './newest-records.ts';
 import { changeMarks } from './parts/change-marks.ts';
-import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
+import { checkOpenFiles, type FilesCheck } from './parts/check-open-files.ts';
 import { queueWriteFor, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { storeDisk, storeRequests } from './parts/store-figures.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
@@ -134,13 +134,13 @@ export class Store {
     return countExpired(this.#parts, this.#partition(keyspace, partition), nowMs);
   }
 
-  /** Promises that no stored record has caught up with yet, unordered: see Write.isPromise. */
-  promises(keyspace: string, partition: number): StoredPromise[] {
+  /** Promises that no stored record has caught up with yet, unordered: see Write.isPreparedBallot. */
+  preparedBallots(keyspace: string, partition: number): PreparedBallot[] {
     return this.#withFile(keyspace, partition, (file) => file.promises.all());
   }
 
   /** Durably raises PartitionInfo.barrierMs; it never falls. The server enforces the promise. */
-  async promiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
+  async raiseBarrier(keyspace: string, partition: number, ms: number): Promise<void> {
     await this.carryMarks(keyspace, partition, { barrierMs: ms, floorMs: 0 });
   }
 
@@ -259,10 +259,10 @@ export class Store {
     return scrubPartition(this.#parts, this.#partition(keyspace, partition));
   }
 
-  /** Compares the open files with the directory and marks lost ones as damaged: see lookAtFiles. */
-  lookAtFiles(): Promise<FilesLook> {
+  /** Compares the open files with the directory and marks lost ones as damaged: see checkOpenFiles. */
+  checkOpenFiles(): Promise<FilesCheck> {
     checkOpen(this.#parts);
-    return lookAtFiles(this.#parts);
+    return checkOpenFiles(this.#parts);
   }
 
   /** Whether a damaged partition was rewritten from its open file: see rewriteLost. */

@@ -40,8 +40,8 @@ export const durabilityBugs: readonly SeededBug[] = [
     also: [
       {
         file: 'packages/partition/src/log/checkpointer.ts',
-        find: 'needed = Math.min(needed, dirtySince, keptSince);',
-        replace: 'void [dirtySince, keptSince];',
+        find: 'needed = Math.min(needed, dirtySegment, neededSegment);',
+        replace: 'void [dirtySegment, neededSegment];',
       },
     ],
   },
@@ -65,7 +65,7 @@ export const durabilityBugs: readonly SeededBug[] = [
     about: 'CURRENT names a copy whose identity and merged rows are not synced',
     nemeses: [adoptedThenCut],
     file: 'packages/partition/src/copy/adopt-copy.ts',
-    find: 'if (await copy.checkpointAside()) return;',
+    find: 'if (await copy.checkpointInPool()) return;',
     replace: 'if (copy !== null) return;',
   },
 ];

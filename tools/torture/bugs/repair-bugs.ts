@@ -71,7 +71,7 @@ export const repairBugs: readonly SeededBug[] = [
         file: raiseFloor,
         find: 'raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;',
         replace:
-          'await ports.store.promiseFloor(ring.keyspace, partition, floorMs); await ports.store.raiseFloor(ring.keyspace, partition, floorMs);',
+          'await ports.store.raiseBarrier(ring.keyspace, partition, floorMs); await ports.store.raiseFloor(ring.keyspace, partition, floorMs);',
       },
       {
         file: partitionFile,

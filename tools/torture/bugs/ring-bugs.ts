@@ -170,7 +170,7 @@ export const ringBugs: readonly SeededBug[] = [
     replace: "if (found === '')",
     also: [
       {
-        file: 'packages/partition/src/copy/taken-copy.ts',
+        file: 'packages/partition/src/copy/carrier-copy.ts',
         find: 'if (found !== checksum) {',
         replace: "if (found === '') {",
       },
@@ -185,7 +185,7 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'copy-of-another',
     about: 'a process gives the file of another partition, and nobody compares whose it is',
     nemeses: [checkedJoin],
-    file: 'packages/partition/src/copy/given-copy.ts',
+    file: 'packages/partition/src/copy/outgoing-copy.ts',
     find: 'const walBytes = file.wal.holdStill();\n    const { name } = file.db;',
     replace:
       'const other = [...parts.registry.all()].find((one) => one !== partition && one.file !== null)?.file ?? file; other.flush(); const walBytes = other.wal.holdStill(); const { name } = other.db;',

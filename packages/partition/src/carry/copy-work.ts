@@ -8,7 +8,7 @@ export interface FilePart {
 }
 
 /** Where a source's carrier listens, and the credentials for one connection. */
-export interface CopyGate {
+export interface CarrierEndpoint {
   readonly host: string;
   readonly port: number;
   /** 64 hex digits, valid for one connection. */
@@ -24,7 +24,7 @@ export type CopyOrder =
   | { readonly kind: 'rate'; readonly rate: number | null }
   | { readonly kind: 'give'; readonly id: number; readonly parts: readonly FilePart[]; key: string }
   /** The connection that presents the ticket gets the bytes from `offset` on. */
-  | (Pick<CopyGate, 'ticket' | 'cipherKey'> & {
+  | (Pick<CarrierEndpoint, 'ticket' | 'cipherKey'> & {
       readonly kind: 'admit';
       readonly id: number;
       readonly offset: number;
@@ -36,7 +36,7 @@ export type CopyOrder =
   | { readonly kind: 'detach'; readonly id: number; readonly directory: string }
   | { readonly kind: 'take'; readonly id: number; readonly parts: readonly FilePart[]; key: string }
   /** Resumes after the bytes already received. */
-  | { readonly kind: 'fetch'; readonly id: number; readonly gate: CopyGate }
+  | { readonly kind: 'fetch'; readonly id: number; readonly gate: CarrierEndpoint }
   /** Closes its files. */
   | { readonly kind: 'end'; readonly id: number };
 

@@ -9,12 +9,12 @@ import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import { openDataFile } from '../file/open-files.ts';
-import { clean, isEmpty, type Partition, pinned } from '../file/partition.ts';
+import { isEmpty, noSegment, type Partition, pinned } from '../file/partition.ts';
 import { currentFile, currentText } from '../file/partition-directory.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
-import type { StoredPromise } from '../file/record.ts';
+import type { PreparedBallot } from '../file/record.ts';
 import { logChange } from '../parts/change-marks.ts';
 import { currentTurn } from '../parts/finish-file.ts';
 import { queueWrites } from '../parts/queue-writes.ts';
@@ -25,7 +25,7 @@ import { checkThere, useRows } from '../parts/use-partition.ts';
  * Adopts a staged copy. `directory` holds data.db, which nobody has open and which has the rows of
  * the present file up to `mergedSeq`. The steps, none of which syncs on this thread:
  * 1. The copy gets this device's identity and all rows of the present file; then it is synced.
- * 2. Later writes stay in the log for both files: Partition.keptSince.
+ * 2. Later writes stay in the log for both files: Partition.neededSegment.
  * 3. CURRENT is switched on disk.
  * 4. In one turn the copy gets the writes since step 1 and replaces the present file.
  * A crash before step 3 leaves the present file in use, and the next start removes the copy. A
@@ -66,7 +66,7 @@ export async function adoptCopy(
     }
     throw error;
   } finally {
-    partition.keptSince = clean;
+    partition.neededSegment = noSegment;
   }
 }
 
@@ -101,7 +101,7 @@ async function mergeDurably(
   for (;;) {
     checkThere(parts, partition);
     // Entries applied from now on come from this segment or a later one.
-    partition.keptSince = parts.log.oldestNeeded;
+    partition.neededSegment = parts.log.oldestNeeded;
     const leftBefore = left();
     const piece = mergePiece(parts, partition, { copy, from: merged, rowsMax });
     merged = piece.lastSeq;
@@ -130,7 +130,7 @@ async function storePiece(copy: PartitionFile): Promise<void> {
 /** Syncs the folder too: the WAL that came with the copy is merged now, and must not reappear. */
 async function syncCopy(copy: PartitionFile): Promise<void> {
   // The copy's WAL is new, so this syncs the folder too.
-  if (await copy.checkpointAside()) return;
+  if (await copy.checkpointInPool()) return;
   // Out of descriptors for syncs in the thread pool: syncs here.
   if (!copy.checkpoint('PASSIVE')) throw new Error('the copy could not be checkpointed');
   await syncDirectory(dirname(copy.db.name));
@@ -147,7 +147,7 @@ function mergePiece(
   const { rows, lastSeq, more } = useRows(parts, partition, (present) =>
     recordsSince(present, from, { rowsMax, bytesMax }),
   );
-  if (rows.length > 0) copy.apply(rows.map((row) => ({ ...row, isPromise: false })));
+  if (rows.length > 0) copy.apply(rows.map((row) => ({ ...row, isPreparedBallot: false })));
   return { lastSeq, more };
 }
 
@@ -224,11 +224,12 @@ export function switchHere(
   partition.incarnation = incarnation;
   partition.hasFile = true;
   partition.isNew = false;
-  partition.dirtySince = partition.keptSince;
+  partition.dirtySegment = partition.neededSegment;
   parts.files.replace(partition, copy);
   parts.registry.touch(partition);
   // If its segments were lost, the log no longer covers these writes: checkpoint the copy now.
-  if (partition.dirtySince < parts.checkpointer.leftSegments) parts.checkpointer.request(partition);
+  if (partition.dirtySegment < parts.checkpointer.leftSegments)
+    parts.checkpointer.request(partition);
   return present;
 }
 
@@ -239,9 +240,9 @@ export function switchHere(
 async function promiseAll(
   parts: StoreParts,
   { keyspace, partition }: Partition,
-  promises: readonly StoredPromise[],
+  promises: readonly PreparedBallot[],
 ): Promise<void> {
-  const about = { keyspace, partition, value: null, isPromise: true };
+  const about = { keyspace, partition, value: null, isPreparedBallot: true };
   if (promises.length === 0) return;
   await queueWrites(
     parts,
@@ -249,9 +250,9 @@ async function promiseAll(
   );
 }
 
-function promiseRow(promise: StoredPromise): HashedRecord {
+function promiseRow(promise: PreparedBallot): HashedRecord {
   const nothing = { value: null, expiresMs: 0, origin: null, hash: Buffer.alloc(0) };
-  return { ...promise, ...nothing, isPromise: true };
+  return { ...promise, ...nothing, isPreparedBallot: true };
 }
 
 /** What is left to clean up after the switch. */
@@ -259,7 +260,7 @@ export interface Replaced {
   /** The file in use until the switch; null: there was none. */
   readonly present: PartitionFile | null;
   /** Promises that came with the copy. */
-  readonly promised: readonly StoredPromise[];
+  readonly promised: readonly PreparedBallot[];
 }
 
 /** `incarnation`: of the file in use until the switch. */

@@ -76,7 +76,7 @@ test('the floor and the barrier of the source apply to the unpacked partition', 
   await using to = scratch();
   const [source, target] = await stores(from, to);
   await source.write(some);
-  await source.promiseFloor('test', 0, 30);
+  await source.raiseBarrier('test', 0, 30);
   await source.raiseFloor('test', 0, 12);
   await target.copies.unpack(pack(source));
   await expectSame(source, target);
@@ -88,7 +88,7 @@ test('an empty partition can be packed, with or without a floor', async () => {
   await using to = scratch();
   const [source, target] = await stores(from, to);
   expect(pack(source)).toMatchObject({ seq: 0, rows: 0, floorMs: 0, records: new Uint8Array() });
-  await source.promiseFloor('test', 0, 9);
+  await source.raiseBarrier('test', 0, 9);
   await source.raiseFloor('test', 0, 9);
   await target.copies.unpack(pack(source));
   await expectSame(source, target);
@@ -103,7 +103,7 @@ test.each<[string, PartitionState]>([
   await using to = scratch();
   const [source, target] = await stores(from, to, state);
   await source.write(some);
-  await source.promiseFloor('test', 0, 30);
+  await source.raiseBarrier('test', 0, 30);
   await source.raiseFloor('test', 0, 30);
   await target.write([write('deleted once', 'old', 20), write('key-0', 'newer', 60)]);
   if (state === 'lost') await target.scrub('test', 0);

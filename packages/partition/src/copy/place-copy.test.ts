@@ -66,7 +66,7 @@ test('a crash during a copy leaves an empty partition or the complete copy', asy
   await using from = scratch();
   await using to = scratch();
   const [source, target] = await stores(from, to);
-  await source.write([{ ...write('promised', null, 70), isPromise: true }]);
+  await source.write([{ ...write('promised', null, 70), isPreparedBallot: true }]);
   const images: Scratch[] = [];
   const take = (): void => void images.push(to.image());
   spyAround(SideProcess.prototype, 'audit', { after: take });
@@ -86,7 +86,7 @@ test('a crash during a copy leaves an empty partition or the complete copy', asy
     expect(reopened.damaged()).toEqual([]);
     const about = { rows, digest, incarnation, state: 'filling' };
     expect(reopened.info('test', 0)).toMatchObject(about);
-    expect(reopened.promises('test', 0)).toHaveLength(1);
+    expect(reopened.preparedBallots('test', 0)).toHaveLength(1);
   }
 });
 
@@ -123,7 +123,7 @@ test('more rows in memory than one turn can merge are merged in pieces', async (
   const [source, target] = await stores(from, to);
   const mine = Array.from({ length: mergeRowsMin + 1 }, (_, i) => `mine-${i}`);
   await target.write(mine.map((key, i) => write(key, key, 100 + i)));
-  const checkpoints = vi.spyOn(PartitionFile.prototype, 'checkpointAside');
+  const checkpoints = vi.spyOn(PartitionFile.prototype, 'checkpointInPool');
   await copyPartition(source, target);
   expect(checkpoints, 'synced before the switch').toHaveBeenCalled();
   vi.restoreAllMocks();
@@ -144,7 +144,7 @@ test('writes right before and right after the rename are in the copy too', async
     const images: Scratch[] = [];
     const writeHere = async (): Promise<void> => {
       await target.write([write('mine', when, 5), write('key-0', 'newer', 99)]);
-      await target.write([{ ...write('promised here', null, 60), isPromise: true }]);
+      await target.write([{ ...write('promised here', null, 60), isPreparedBallot: true }]);
       images.push(to.image());
     };
     if (when === 'before') aroundRename(writeHere, nothing);
@@ -163,7 +163,7 @@ test('writes right before and right after the rename are in the copy too', async
       expect(reopened.damaged()).toEqual([]);
       expect(textOf(reopened, 'mine'), when).toBe(when);
       expect(textOf(reopened, 'key-0'), when).toBe('newer');
-      const promised = reopened.promises('test', 0).map(({ key }) => String(key));
+      const promised = reopened.preparedBallots('test', 0).map(({ key }) => String(key));
       expect(promised, when).toContain('promised here');
     }
     expect(textOf(target, 'key-29'), when).toBe('x'.repeat(50));
@@ -222,7 +222,7 @@ test('marks of a copy that stays closed are durable, and a checkpoint stores the
   onTestFinished(() => opening.mockRestore());
   await copyPartition(source, target);
   await target.setState('test', 0, 'ready');
-  await target.promiseFloor('test', 0, 8);
+  await target.raiseBarrier('test', 0, 8);
   expect(opening).toHaveBeenCalledTimes(0);
   const marks = { state: 'ready', barrierMs: 8 };
   expect(target.info('test', 0)).toMatchObject(marks);
@@ -247,7 +247,7 @@ test('a close of the store and a drop of the file keep the marks', async () => {
     await copyPartition(source, target, partition);
     await target.setState('test', partition, 'ready');
   }
-  await target.promiseFloor('test', 1, 8);
+  await target.raiseBarrier('test', 1, 8);
   await target.drop('test', 1, 1_000);
   await target.close();
   expect(logFiles(to.directory)).toEqual([]);

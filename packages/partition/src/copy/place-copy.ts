@@ -4,9 +4,9 @@ import { must } from '@ringwright/base/assert';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
 import type { OwnedFile } from '../audit/own-file.ts';
 import { dataPaths } from '../file/data-paths.ts';
-import { seeFiles } from '../file/file-identity.ts';
+import { readFileIdentities } from '../file/file-identity.ts';
 import { openDataFile } from '../file/open-files.ts';
-import { clean, isEmpty, type Partition, pinned } from '../file/partition.ts';
+import { isEmpty, noSegment, type Partition, pinned } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { currentTurn } from '../parts/finish-file.ts';
@@ -35,7 +35,7 @@ export async function placeCopy(
   const before = partition.incarnation;
   using _ = pinned(partition);
   // Entries applied from now on come from this segment or a later one.
-  partition.keptSince = parts.log.oldestNeeded;
+  partition.neededSegment = parts.log.oldestNeeded;
   try {
     const switched = await parts.mutex.run(currentTurn(partition), () =>
       place(parts, partition, copy),
@@ -44,7 +44,7 @@ export async function placeCopy(
     await clearAway(parts, partition, { ...switched, incarnation: before });
     return partition.file?.info() ?? copy.owned.info;
   } finally {
-    partition.keptSince = clean;
+    partition.neededSegment = noSegment;
   }
 }
 
@@ -78,7 +78,7 @@ function useClosed(
   partition.incarnation = info.incarnation;
   partition.hasFile = true;
   partition.infoWhenClosed = info;
-  partition.seen = seeFiles(dataPaths.file(parts.root, info));
+  partition.fileIdentities = readFileIdentities(dataPaths.file(parts.root, info));
   partition.highestMs = Math.max(partition.highestMs, highestMs);
   parts.registry.touch(partition);
   return { present: null, promised: [] };
@@ -95,10 +95,10 @@ function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile)
     const copy = openDataFile(dataPaths.file(parts.root, info));
     const promised = copy.promises.takeAll();
     const next = { copy, merged: 0, incarnation: info.incarnation };
-    const since = partition.dirtySince;
+    const since = partition.dirtySegment;
     const present = switchHere(parts, partition, next);
     // None of these rows are synced: the log has them.
-    partition.dirtySince = Math.min(since, partition.dirtySince);
+    partition.dirtySegment = Math.min(since, partition.dirtySegment);
     return { present, promised };
   } catch (error) {
     // CURRENT names the copy: only reopening can tell.

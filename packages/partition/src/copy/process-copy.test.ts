@@ -11,8 +11,8 @@ import { greetingBytes, packGreeting } from '../carry/copy-greeting.ts';
 import { PartitionWal } from '../file/partition-wal.ts';
 import { DiskSpace } from '../parts/disk-space.ts';
 import type { Store } from '../store.ts';
-import type { GivenCopy } from './given-copy.ts';
-import type { TakenCopy } from './taken-copy.ts';
+import type { CarrierCopy } from './carrier-copy.ts';
+import type { OutgoingCopy } from './outgoing-copy.ts';
 
 const host = '127.0.0.1';
 /** A value of the maximum length. */
@@ -39,17 +39,17 @@ async function stores(rows: number, bytes: number) {
 async function begin(
   source: Store,
   target: Store,
-): Promise<{ given: GivenCopy; taken: TakenCopy }> {
+): Promise<{ given: OutgoingCopy; taken: CarrierCopy }> {
   const given = source.copies.give(place0);
   const { description: about, key } = given;
   return { given, taken: await target.copies.take(about, key) };
 }
 
-type Room = Awaited<ReturnType<DiskSpace['promise']>>;
+type Room = Awaited<ReturnType<DiskSpace['reserve']>>;
 
 const nobody = (): void => undefined;
 
-async function carry(source: GivenCopy, taken: TakenCopy): Promise<string> {
+async function carry(source: OutgoingCopy, taken: CarrierCopy): Promise<string> {
   const door = await source.door(taken.received);
   return taken.fetch({ host, ...door }, nobody);
 }
@@ -140,7 +140,7 @@ async function answerTo(port: number, bytes: Buffer): Promise<number> {
 test('a copy causes no checkpoint of its file, and one that is due waits for its end', async () => {
   await using place = await stores(100, 1_000);
   const { source } = place;
-  const begun = vi.spyOn(PartitionWal.prototype, 'checkpointAside');
+  const begun = vi.spyOn(PartitionWal.prototype, 'checkpointInPool');
   await source.copies.give(place0).release();
   unwatched();
   const given = source.copies.give(place0);
@@ -157,7 +157,7 @@ test('a copy that is released while it reserves disk space frees the reservation
   const [asked, looking] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const released = Promise.withResolvers<void>();
   onTestFinished(() => void vi.restoreAllMocks());
-  spyAround(DiskSpace.prototype, 'promise', {
+  spyAround(DiskSpace.prototype, 'reserve', {
     before: () => {
       asked.resolve();
       return looking.promise;

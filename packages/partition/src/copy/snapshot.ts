@@ -14,8 +14,8 @@ import type { MetaRow } from '../file/schema.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { withFile } from '../parts/use-partition.ts';
 import type { CopiedFile } from '../side/side-process.ts';
+import { backUpFile, whileHeld } from './copy-live-file.ts';
 import { type CopyManifest, described } from './copy-manifest.ts';
-import { mirrorAside, whileHeld } from './held-file.ts';
 
 /** A staged file that exists until it is released. */
 export class Snapshot {
@@ -87,7 +87,7 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
   const directory = parts.stagingPath('snapshot');
   const file = join(directory, 'data.db');
   const bytes = expectedBytes(parts, partition);
-  using _ = await parts.disk.promise(bytes);
+  using _ = await parts.disk.reserve(bytes);
   try {
     await mkdir(directory, { recursive: true });
     const manifest =
@@ -120,7 +120,7 @@ async function copyHeld(
   using _ = pinned(partition);
   try {
     // In the thread pool; little is left for the checkpoint that follows.
-    await file.checkpointAside();
+    await file.checkpointInPool();
     if (!withFile(parts, partition, () => file.checkpoint('TRUNCATE'))) return null;
     // True of the file itself: nothing waits in memory or in the WAL.
     const info = file.info();
@@ -139,7 +139,7 @@ async function backUp(
   partition: Partition,
   file: string,
 ): Promise<CopyManifest> {
-  await mirrorAside(parts, partition, file);
+  await backUpFile(parts, partition, file);
   return { ...described(metaOf(file)), ...(await checksumFile(file)) };
 }
 

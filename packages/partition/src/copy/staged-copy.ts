@@ -8,11 +8,11 @@ import { messageOf } from '@ringwright/base/thrown';
 import { removeFiles } from '@ringwright/node/remove-files';
 import type { PartitionAudit } from '../audit/audit-partition-file.ts';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
-import { placeName } from '../file/data-paths.ts';
+import { partitionName } from '../file/data-paths.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo, TombstoneMarks } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
-import type { PromisedRoom } from '../parts/disk-space.ts';
+import type { DiskReservation } from '../parts/disk-space.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import type { FileToMake } from '../side/make-file.ts';
 import type { SideProcess } from '../side/side-process.ts';
@@ -28,7 +28,7 @@ export class StagedCopy {
   readonly #partition: Partition;
   readonly #directory: string;
   readonly #incarnation: string;
-  readonly #room: PromisedRoom;
+  readonly #room: DiskReservation;
   /** The folder belongs to the partition now. */
   #isPlaced = false;
 
@@ -40,7 +40,7 @@ export class StagedCopy {
       /** Staging folder that becomes the partition's folder; `incarnation` names its subfolder. */
       readonly directory: string;
       readonly incarnation: string;
-      readonly room: PromisedRoom;
+      readonly room: DiskReservation;
     },
   ) {
     this.about = staged.about;
@@ -101,7 +101,7 @@ export class StagedCopy {
 
   #takePlace(owned: OwnedFile | null): Promise<PartitionInfo> {
     const [parts, partition, directory] = [this.#parts, this.#partition, this.#directory];
-    return parts.mutex.run(placeName(partition), async () => {
+    return parts.mutex.run(partitionName(partition), async () => {
       const placed = owned && (await placeCopy(parts, partition, { directory, owned }));
       this.#isPlaced = placed !== null;
       return placed ?? adoptCopy(parts, partition, { directory: dirname(this.file) });
@@ -122,17 +122,17 @@ export class StagedCopy {
 }
 
 /** Reserves disk space, deleting dropped partitions if needed. Throws DISK_FULL. */
-export async function roomFor(parts: StoreParts, bytes: number): Promise<PromisedRoom> {
+export async function roomFor(parts: StoreParts, bytes: number): Promise<DiskReservation> {
   const { disk, root } = parts;
   try {
-    return await disk.promise(bytes);
+    return await disk.reserve(bytes);
   } catch (error) {
     if (!hasCode(error, 'DISK_FULL')) throw error;
     const bytesNeeded = await disk.lackingBytes(bytes);
     const trash = await listTrash(root);
     if (trash.reduce((sum, item) => sum + item.bytes, 0) < bytesNeeded) throw error;
     await trimTrash(root, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
-    return disk.promise(bytes);
+    return disk.reserve(bytes);
   }
 }
 
@@ -163,7 +163,7 @@ export async function reserveCopy(
 ): Promise<StagedCopy> {
   checkDescription(copy);
   if (copy.keyspace !== partition.keyspace || copy.partition !== partition.partition) {
-    const what = `a copy of ${copy.keyspace}/${copy.partition} for ${placeName(partition)}`;
+    const what = `a copy of ${copy.keyspace}/${copy.partition} for ${partitionName(partition)}`;
     throw new CodedError('COPY_INVALID', what);
   }
   const room = await roomFor(parts, copy.bytes);

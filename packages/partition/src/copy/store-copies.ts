@@ -1,11 +1,11 @@
 // The copies of a store: sending, receiving, packing and unpacking partition files.
-import type { PartitionPlace } from '../file/data-paths.ts';
+import type { PartitionRef } from '../file/data-paths.ts';
 import { partitionOf, type StoreParts } from '../parts/store-parts.ts';
+import { takeCopy } from './carrier-copy.ts';
 import type { CopyDescription } from './copy-manifest.ts';
-import { giveCopy } from './given-copy.ts';
+import { giveCopy } from './outgoing-copy.ts';
 import { type PackedPartition, packPartition, unpackPartition } from './packed-partition.ts';
 import { roomFor } from './staged-copy.ts';
-import { takeCopy } from './taken-copy.ts';
 
 export function storeCopies(parts: StoreParts) {
   return {
@@ -13,7 +13,7 @@ export function storeCopies(parts: StoreParts) {
      * Offers the present file, encrypted on the way, to the carrier of another server. The caller
      * releases it after use. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
      */
-    give: (place: PartitionPlace) => giveCopy(parts, partitionOf(parts, place)),
+    give: (place: PartitionRef) => giveCopy(parts, partitionOf(parts, place)),
     /**
      * Begins to receive a copy of a partition that exists here. `key`: of its keyed checksum.
      * Throws PARTITION_ABSENT, COPY_INVALID for an impossible description, DISK_FULL before the
@@ -24,7 +24,7 @@ export function storeCopies(parts: StoreParts) {
     /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */
     requireRoom: async (bytes: number): Promise<void> => (await roomFor(parts, bytes)).release(),
     /** See packPartition. Also throws PARTITION_ABSENT. */
-    pack: (place: PartitionPlace) => packPartition(parts, partitionOf(parts, place)),
+    pack: (place: PartitionRef) => packPartition(parts, partitionOf(parts, place)),
     /** See unpackPartition. Also throws PARTITION_ABSENT. */
     unpack: async (packed: PackedPartition) =>
       unpackPartition(parts, partitionOf(parts, packed), packed),

@@ -7,13 +7,13 @@ import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 const INCARNATION = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** A partition of a keyspace, whether this device holds it or not. */
-export interface PartitionPlace {
+export interface PartitionRef {
   readonly keyspace: string;
   readonly partition: number;
 }
 
 /** Key of a partition in maps and mutexes. */
-export function placeName({ keyspace, partition }: PartitionPlace): string {
+export function partitionName({ keyspace, partition }: PartitionRef): string {
   return `${keyspace}/${partition}`;
 }
 
@@ -28,7 +28,7 @@ export const dataPaths = {
   partition: (root: string, keyspace: string, partition: number): string =>
     join(root, 'partitions', keyspace, String(partition)),
   /** The file of a partition. */
-  file: (root: string, place: PartitionPlace & { readonly incarnation: string }): string =>
+  file: (root: string, place: PartitionRef & { readonly incarnation: string }): string =>
     join(root, 'partitions', place.keyspace, String(place.partition), place.incarnation, 'data.db'),
 };
 

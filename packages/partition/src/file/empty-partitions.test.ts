@@ -113,8 +113,8 @@ test('a running store reports and rewrites a deleted list of empty partitions', 
   const store = await place.open();
   await emptyOnes(store, 3);
   rmSync(linesOf(place.directory));
-  expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
-  expect(await store.lookAtFiles()).toMatchObject({ log: null, lost: [] });
+  expect((await store.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+  expect(await store.checkOpenFiles()).toMatchObject({ log: null, lost: [] });
   const image = place.image();
   expect((await image.open()).list()).toHaveLength(3);
 });

@@ -8,13 +8,13 @@ import {
   dataPaths,
   isIncarnation,
   isKeyspace,
-  type PartitionPlace,
-  placeName,
+  type PartitionRef,
+  partitionName,
 } from './data-paths.ts';
 import { type FileIdentity, identityOf, whyLost } from './file-identity.ts';
 import { type PartitionState, partitionStates } from './partition-info.ts';
 
-export interface EmptyPartition extends PartitionPlace {
+export interface EmptyPartition extends PartitionRef {
   /** Also the incarnation of its first file. */
   readonly life: string;
   readonly state: PartitionState;
@@ -40,8 +40,8 @@ export class EmptyPartitions {
     this.#known = known;
   }
 
-  get(place: PartitionPlace): EmptyPartition | undefined {
-    return this.#known.get(placeName(place));
+  get(place: PartitionRef): EmptyPartition | undefined {
+    return this.#known.get(partitionName(place));
   }
 
   all(): EmptyPartition[] {
@@ -50,7 +50,7 @@ export class EmptyPartitions {
 
   /** Adds a partition, or sets a new state of a known one. Durable when it resolves. */
   put(entry: EmptyPartition): Promise<void> {
-    this.#known.set(placeName(entry), entry);
+    this.#known.set(partitionName(entry), entry);
     return this.#append(emptyLine(entry));
   }
 
@@ -58,8 +58,8 @@ export class EmptyPartitions {
    * Called when the partition's own file counts from now on, or the partition is gone. Durable when
    * it resolves.
    */
-  async remove(place: PartitionPlace): Promise<void> {
-    if (this.#known.delete(placeName(place))) await this.#append(goneLine(place));
+  async remove(place: PartitionRef): Promise<void> {
+    if (this.#known.delete(partitionName(place))) await this.#append(goneLine(place));
   }
 
   /**
@@ -137,9 +137,9 @@ export async function readEmptyPartitions(root: string): Promise<EmptyPartitions
     const place = { keyspace, partition: Number(number) };
     if (!isKeyspace(keyspace) || !/^\d{1,9}$/.test(number)) continue;
     const knownState = partitionStates.find((one) => one === state);
-    if (state === undefined) known.delete(placeName(place));
+    if (state === undefined) known.delete(partitionName(place));
     else if (knownState !== undefined && isIncarnation(life)) {
-      known.set(placeName(place), { ...place, life, state: knownState });
+      known.set(partitionName(place), { ...place, life, state: knownState });
     }
   }
   return new EmptyPartitions(file, known);
@@ -151,7 +151,7 @@ function emptyLine({ keyspace, partition, life, state }: EmptyPartition): string
   return checkedLine(`${keyspace} ${partition} ${life} ${state}`);
 }
 
-function goneLine({ keyspace, partition }: PartitionPlace): string {
+function goneLine({ keyspace, partition }: PartitionRef): string {
   return checkedLine(`${keyspace} ${partition}`);
 }
 

@@ -26,14 +26,14 @@ export function identityOf(file: string): FileIdentity | null {
 }
 
 /** Identities of a partition's files when they were opened or closed. */
-export interface SeenFiles {
+export interface FileIdentities {
   readonly data: FileIdentity | null;
   /** Null when the file is closed: SQLite then removes the WAL. */
   readonly wal: FileIdentity | null;
 }
 
 /** Called right after SQLite has opened or closed the file. */
-export function seeFiles(data: string): SeenFiles {
+export function readFileIdentities(data: string): FileIdentities {
   return { data: identityOf(data), wal: identityOf(`${data}-wal`) };
 }
 

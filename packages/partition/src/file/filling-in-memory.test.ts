@@ -28,7 +28,7 @@ async function filling(place: Scratch, limits = {}): Promise<Store> {
   const store = await place.open(limits);
   await store.create('test', 0, 'filling');
   await store.write([write('a', 'x', 5), write('b', 'y', 6), write('a', 'newer', 7)]);
-  await store.write([{ ...write('promised', null, 60), isPromise: true }]);
+  await store.write([{ ...write('promised', null, 60), isPreparedBallot: true }]);
   store.peers.confirm({ keyspace: 'test', partition: 0 }, 'd2', 2);
   return store;
 }
@@ -39,7 +39,7 @@ function expectWhole(store: Store): void {
   expect([textOf(store, 'a'), textOf(store, 'b')]).toEqual(['newer', 'y']);
   const { rows } = store.rowsSince('test', 0, 0, { rowsMax: 9, bytesMax: 9_999 });
   expect(rows.map(({ key }) => String(key))).toEqual(['b', 'a']);
-  expect(store.promises('test', 0)).toMatchObject([{ ms: 60 }]);
+  expect(store.preparedBallots('test', 0)).toMatchObject([{ ms: 60 }]);
   expect(store.info('test', 0)).toMatchObject({ rows: 2, seq: 3 });
 }
 
@@ -64,7 +64,7 @@ test('a new state and a new barrier create no file and survive a kill', async ()
   await using place = scratch();
   const store = await filling(place);
   await store.setState('test', 0, 'ready');
-  await store.promiseFloor('test', 0, 4);
+  await store.raiseBarrier('test', 0, 4);
   expect(folders(place)).toEqual([]);
   const killed = await place.image().open();
   expectWhole(killed);

@@ -7,10 +7,10 @@ import { currentFile, currentText, newCurrentText, noteReplaced } from './partit
 
 /** Says why the file is lost; null when it is intact. Also for a file about to be reopened. */
 export function whyPartitionLost(root: string, partition: Partition): string | null {
-  const { incarnation, seen, file, isNew } = partition;
+  const { incarnation, fileIdentities, file, isNew } = partition;
   if (!partition.hasFile) return null;
   const data = dataPaths.file(root, partition);
-  const why = seen === null ? null : whyLost(data, seen.data);
+  const why = fileIdentities === null ? null : whyLost(data, fileIdentities.data);
   if (why !== null) return why;
   const current = currentFile(dataPaths.partition(root, partition.keyspace, partition.partition));
   const named = identityOf(current)?.bytes;
@@ -19,8 +19,11 @@ export function whyPartitionLost(root: string, partition: Partition): string | n
   if (named !== currentText(incarnation).length && !isNamedNew) {
     return `${current} names another file`;
   }
-  if (file === null || seen === null) return null;
-  return whyLost(`${data}-wal`, seen.wal && { ...seen.wal, bytes: file.wal.bytesMin() });
+  if (file === null || fileIdentities === null) return null;
+  return whyLost(
+    `${data}-wal`,
+    fileIdentities.wal && { ...fileIdentities.wal, bytes: file.wal.bytesMin() },
+  );
 }
 
 /**
@@ -28,10 +31,15 @@ export function whyPartitionLost(root: string, partition: Partition): string | n
  * would be stale without anything showing it. A missing file the next start notices by itself.
  */
 export function noteIfReplaced(root: string, partition: Partition): void {
-  const { keyspace, incarnation, seen } = partition;
+  const { keyspace, incarnation, fileIdentities } = partition;
   const home = dataPaths.partition(root, keyspace, partition.partition);
   const data = dataPaths.file(root, partition);
-  if (seen === null || identityOf(data) === null || whyLost(data, seen.data) === null) return;
+  if (
+    fileIdentities === null ||
+    identityOf(data) === null ||
+    whyLost(data, fileIdentities.data) === null
+  )
+    return;
   if (identityOf(currentFile(home)) !== null) noteReplaced(home, incarnation);
 }
 

@@ -9,8 +9,8 @@ export interface HashedRecord extends RecordContent {
   readonly key: Buffer;
   readonly value: Buffer | null;
   readonly hash: Buffer;
-  /** True for a promise instead of a record: Write.isPromise. */
-  readonly isPromise: boolean;
+  /** True for a promise instead of a record: Write.isPreparedBallot. */
+  readonly isPreparedBallot: boolean;
   /** Whether the value is long and its memory is not shared, so it can be freed with the row. */
   readonly isFreed?: boolean;
 }

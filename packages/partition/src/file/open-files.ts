@@ -10,7 +10,7 @@ import {
 } from '@ringwright/base/limits-store';
 import { collectEach } from '@ringwright/node/v8/collect-garbage';
 import { dataPaths } from './data-paths.ts';
-import { seeFiles } from './file-identity.ts';
+import { readFileIdentities } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
 import { lostError, whyPartitionLost } from './lost-file.ts';
 import { fileBytes, newTables } from './new-partition-file.ts';
@@ -99,10 +99,10 @@ export class OpenFiles {
   }
 
   #beforeOpening(partition: Partition): void {
-    assert(!partition.gone, 'a dropped partition is not opened');
+    assert(!partition.isDropped, 'a dropped partition is not opened');
     if (partition.damage !== null) throw partition.damage;
     // While the file was closed, another one may have taken its name.
-    const why = partition.seen === null ? null : whyPartitionLost(this.#root, partition);
+    const why = partition.fileIdentities === null ? null : whyPartitionLost(this.#root, partition);
     if (why !== null) throw lostError(partition, why);
     if (this.#open.size >= this.#limits.filesMax) this.#closeLeastRecent();
   }
@@ -111,8 +111,8 @@ export class OpenFiles {
     this.#beforeOpening(partition);
     if (!partition.hasFile) makeFile(this.#root, partition);
     const file = this.#openWithRoom(partition);
-    if (partition.unstored !== null) file.change(partition.unstored);
-    partition.unstored = null;
+    if (partition.pendingMarks !== null) file.change(partition.pendingMarks);
+    partition.pendingMarks = null;
     this.#opened(1);
     partition.life = file.life;
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
@@ -135,7 +135,7 @@ export class OpenFiles {
     let oldest: Partition | null = null;
     for (const partition of this.#open) {
       // A damaged file may have been deleted while it is open; then its bytes exist only here.
-      if (partition.pins > 0 || partition.damage !== null) continue;
+      if (partition.pinCount > 0 || partition.damage !== null) continue;
       if (oldest === null || partition.usedAt < oldest.usedAt) oldest = partition;
     }
     if (oldest === null) return false;
@@ -166,14 +166,14 @@ export class OpenFiles {
     partition.file = null;
     this.#open.delete(partition);
     file.close();
-    partition.seen = seeFiles(file.db.name);
+    partition.fileIdentities = readFileIdentities(file.db.name);
     noteSynced(partition);
   }
 
   /** Registers an open file in place of the partition's previous one, which the caller closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
-    partition.seen = file.isInMemory ? null : seeFiles(file.db.name);
+    partition.fileIdentities = file.isInMemory ? null : readFileIdentities(file.db.name);
     this.#open.add(partition);
     this.#limitCaches(file);
     this.#shareCaches();
@@ -209,7 +209,7 @@ export class OpenFiles {
   }
 
   /** Closes a file whose folder was moved: SQLite then leaves the file and its WAL as they are. */
-  letGo(partition: Partition): void {
+  discard(partition: Partition): void {
     const { file } = partition;
     this.#open.delete(partition);
     partition.file = null;

@@ -10,7 +10,7 @@ import {
   replaceOwnFileNow,
   syncDirectory,
 } from '@ringwright/node/durable-files';
-import { dataPaths, isIncarnation, isKeyspace, type PartitionPlace } from './data-paths.ts';
+import { dataPaths, isIncarnation, isKeyspace, type PartitionRef } from './data-paths.ts';
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
 
 const CURRENT = 'CURRENT';
@@ -60,7 +60,7 @@ export function newCurrentText(incarnation: string): string {
   return `${NEW}${currentText(incarnation)}`;
 }
 
-export interface PartitionFolder extends PartitionPlace {
+export interface PartitionFolder extends PartitionRef {
   readonly directory: string;
 }
 
@@ -78,7 +78,7 @@ export interface KeyspaceFolders {
 export async function placePartitionDirectory(
   folders: KeyspaceFolders,
   staged: string,
-  place: PartitionPlace,
+  place: PartitionRef,
 ): Promise<boolean> {
   const { root, durableKeyspaces } = folders;
   const { keyspace } = place;
@@ -100,7 +100,7 @@ export async function placePartitionDirectory(
 }
 
 /** After a failure it is unknown whether the disk has the name. */
-export function syncPlaced(root: string, { keyspace, partition }: PartitionPlace): Promise<void> {
+export function syncPlaced(root: string, { keyspace, partition }: PartitionRef): Promise<void> {
   return syncDirectory(dirname(dataPaths.partition(root, keyspace, partition)));
 }
 

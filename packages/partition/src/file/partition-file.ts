@@ -160,7 +160,7 @@ export class PartitionFile {
     }
     const promise = this.promises.pass(row);
     if (promise !== null) return { kind: 'promised', ms: promise.ms, tie: promise.tie };
-    if (row.isPromise) return APPLIED;
+    if (row.isPreparedBallot) return APPLIED;
     if (held !== null) discountRow(this.#tally, held);
     this.#tally.seq += 1;
     this.expiring.note(row);
@@ -272,12 +272,12 @@ export class PartitionFile {
   }
 
   /**
-   * Like PASSIVE, without waiting for the disk on this thread: see PartitionWal.checkpointAside.
+   * Like PASSIVE, without waiting for the disk on this thread: see PartitionWal.checkpointInPool.
    * Rows that arrive meanwhile wait in memory, or overtake the checkpoint.
    */
-  checkpointAside(): Promise<boolean> {
+  checkpointInPool(): Promise<boolean> {
     this.flush();
-    return this.wal.checkpointAside();
+    return this.wal.checkpointInPool();
   }
 
   /** What the log has and the WAL lacks; watermarks are not in the log. */

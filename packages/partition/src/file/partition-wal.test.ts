@@ -137,7 +137,7 @@ test.each(seeds)('a power loss at any time leaves a sound file, seed %i', async 
       synced = syncs === 1 ? { ...synced, file: subject.now().file } : subject.now();
       syncs += 1;
     };
-    expect([await subject.wal.checkpointAside(), syncs]).toEqual([true, 3]);
+    expect([await subject.wal.checkpointInPool(), syncs]).toEqual([true, 3]);
     checkpointed = subject.round;
     // The file is now complete without its WAL.
     expect(subject.roundOf({ ...subject.now(), wal: Buffer.alloc(0) })).toBe(checkpointed);
@@ -156,12 +156,12 @@ test.each([1, 2, 3])('a write during sync %i ends the checkpoint without loss', 
     before = subject.now();
     if (syncs === which) subject.write();
   };
-  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(await subject.wal.checkpointInPool()).toBe(false);
   // During the second sync the file has all frames, and the write would restart the WAL. Before
   // that it syncs the file itself.
   expect(waited).toEqual(which === 2 ? [true] : []);
   expect(subject.roundOf(subject.now())).toBe(2);
-  expect(await subject.wal.checkpointAside()).toBe(true);
+  expect(await subject.wal.checkpointInPool()).toBe(true);
 });
 
 test.each([1, 2, 3])('a file that is closed during sync %i is complete', async (which) => {
@@ -174,7 +174,7 @@ test.each([1, 2, 3])('a file that is closed during sync %i is complete', async (
     syncs += 1;
     if (syncs === which) subject.wal.close();
   };
-  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(await subject.wal.checkpointInPool()).toBe(false);
   expect(waited).toEqual(which === 2 ? [true] : []);
   expect(existsSync(`${subject.file}-wal`)).toBe(false);
   expect(roundIn(subject.file)).toBe(1);
@@ -188,7 +188,7 @@ test('a checkpoint ends without an error when its folder is moved away', async (
     renameSync(directory, `${directory}-trash`);
     await syncDirectory(directory);
   };
-  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(await subject.wal.checkpointInPool()).toBe(false);
   renameSync(`${subject.directory}-trash`, subject.directory);
   expect(roundIn(subject.file)).toBe(1);
 });
@@ -197,7 +197,7 @@ test('a checkpoint fails when the folder of the open file cannot be synced', asy
   using subject = new Subject();
   subject.write();
   subject.folder = () => syncDirectory(join(subject.directory, 'gone'));
-  await expect(subject.wal.checkpointAside()).rejects.toThrow('ENOENT');
+  await expect(subject.wal.checkpointInPool()).rejects.toThrow('ENOENT');
 });
 
 test.each(['closed', 'killed'])(
@@ -212,9 +212,9 @@ test.each(['closed', 'killed'])(
       if (syncs === 2) throw new Error('EIO');
     };
     const failure = { code: 'STORE_FAILED', cause: expect.objectContaining({ message: 'EIO' }) };
-    await expect(subject.wal.checkpointAside()).rejects.toMatchObject(failure);
+    await expect(subject.wal.checkpointInPool()).rejects.toMatchObject(failure);
     // Linux reports a sync error once per descriptor: a second sync would report success.
-    await expect(subject.wal.checkpointAside()).rejects.toThrow('could not be synced');
+    await expect(subject.wal.checkpointInPool()).rejects.toThrow('could not be synced');
     expect(() => subject.write()).toThrow('could not be synced');
     if (how === 'closed') subject.wal.close();
     const left = join(subject.directory, 'left.db');
@@ -242,7 +242,7 @@ test('a write during a checkpoint detects a failed sync through its own descript
     fds.push(fd);
     if (fds.length === 2) expect(() => subject.write()).toThrow('could not be synced');
   };
-  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(await subject.wal.checkpointInPool()).toBe(false);
   expect(new Set(fds).size).toBe(3);
   subject.wal.close();
   const kept = readFileSync(`${subject.file}-wal.kept`);
@@ -252,11 +252,11 @@ test('a write during a checkpoint detects a failed sync through its own descript
 test('an empty WAL stays empty, and SQLite checkpoints a WAL that cannot be opened', async () => {
   using subject = new Subject();
   subject.wal.checkpoint('TRUNCATE');
-  expect(await subject.wal.checkpointAside()).toBe(true);
+  expect(await subject.wal.checkpointInPool()).toBe(true);
   expect(subject.now().wal).toHaveLength(0);
   subject.write();
   rmSync(`${subject.file}-wal`);
-  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(await subject.wal.checkpointInPool()).toBe(false);
   expect(subject.wal.checkpoint('PASSIVE')).toBe(true);
   expect(roundIn(cloned(subject.file))).toBe(1);
 });

@@ -117,7 +117,7 @@ export class PartitionWal {
    * WAL, after a power loss at any point: sync the WAL, and its name if it is new; move it into the
    * file; sync the file; erase the WAL's header and sync that.
    */
-  async checkpointAside(): Promise<boolean> {
+  async checkpointInPool(): Promise<boolean> {
     // Another checkpoint is running, or none is wanted.
     if (this.#aside !== null || this.#isGivenUp) return false;
     this.#checkKept();

@@ -1,13 +1,13 @@
 // In-memory state of one partition that a store holds, whether its file is open or not.
 import type { CodedError } from '@ringwright/base/coded-error';
-import type { SeenFiles } from './file-identity.ts';
+import type { FileIdentities } from './file-identity.ts';
 import type { MarksChange } from './marks-change.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
 import { damageError, isDamage } from './sqlite-errors.ts';
 
-/** dirtySince of a partition whose writes are all in its synced file. */
-export const clean = Number.POSITIVE_INFINITY;
+/** dirtySegment of a partition whose writes are all in its synced file. */
+export const noSegment = Number.POSITIVE_INFINITY;
 
 /** Mutable: owned by the store, on one thread. */
 export interface Partition {
@@ -18,7 +18,7 @@ export interface Partition {
   incarnation: string;
   file: PartitionFile | null;
   /** The files its names led to when it was opened or closed; null before the first time. */
-  seen: SeenFiles | null;
+  fileIdentities: FileIdentities | null;
   /**
    * Whether the partition has a file on disk. None is created before there is something to store:
    * see EmptyPartitions. While a partition is filled without one, its rows are in memory and in the
@@ -29,26 +29,26 @@ export interface Partition {
   isNew: boolean;
   infoWhenClosed: PartitionInfo | null;
   /** Changes in the log that the closed file lacks; it gets them when it is opened. */
-  unstored: MarksChange | null;
+  pendingMarks: MarksChange | null;
   /** While above 0 the file must not be closed: see `pinned`. */
-  pins: number;
+  pinCount: number;
   /** While above 0 another process reads the file: checkpoints wait as long as they can. */
-  held: number;
+  holdCount: number;
   /** A checkpoint became due during a hold; it runs when the last hold ends. */
   isCheckpointDue: boolean;
   /** Turn counter of the last use, to close the least recently used file. */
   usedAt: number;
-  /** The oldest log segment with writes that no checkpoint has synced; or `clean`. */
-  dirtySince: number;
-  /** The oldest segment that a copy will need when it replaces the file; or `clean`. */
-  keptSince: number;
+  /** The oldest log segment with writes that no checkpoint has synced; or `noSegment`. */
+  dirtySegment: number;
+  /** The oldest segment that a copy will need when it replaces the file; or `noSegment`. */
+  neededSegment: number;
   /** The segment whose dictionary defines this partition, and its index there. */
   logSegment: number;
   logIndex: number;
   /** Why the file cannot be trusted. */
   damage: CodedError | null;
   /** Dropped: writes still in the log must not be applied. */
-  gone: boolean;
+  isDropped: boolean;
   highestMs: number;
   /** Requests since the last count: see storeRequests. */
   requests: number;
@@ -72,21 +72,21 @@ export function newPartition(place: {
     incarnation: place.incarnation,
     life: '',
     file: null,
-    seen: null,
+    fileIdentities: null,
     hasFile: true,
     isNew: false,
     infoWhenClosed: null,
-    unstored: null,
-    pins: 0,
-    held: 0,
+    pendingMarks: null,
+    pinCount: 0,
+    holdCount: 0,
     isCheckpointDue: false,
     usedAt: 0,
-    dirtySince: clean,
-    keptSince: clean,
+    dirtySegment: noSegment,
+    neededSegment: noSegment,
     logSegment: -1,
     logIndex: -1,
     damage: null,
-    gone: false,
+    isDropped: false,
     highestMs: 0,
     requests: 0,
     requestRate: 0,
@@ -97,10 +97,10 @@ export function newPartition(place: {
 
 /** Keeps the partition's file open until the `using` block ends. */
 export function pinned(partition: Partition): Disposable {
-  partition.pins += 1;
+  partition.pinCount += 1;
   return {
     [Symbol.dispose]: () => {
-      partition.pins -= 1;
+      partition.pinCount -= 1;
     },
   };
 }
@@ -118,6 +118,6 @@ export function noteDamage(partition: Partition, error: unknown): CodedError {
 }
 
 /** Notes that a checkpoint has synced everything before this segment of the log. */
-export function noteSynced(partition: Partition, segment = clean): void {
-  if (!partition.isNew) partition.dirtySince = Math.max(partition.dirtySince, segment);
+export function noteSynced(partition: Partition, segment = noSegment): void {
+  if (!partition.isNew) partition.dirtySegment = Math.max(partition.dirtySegment, segment);
 }

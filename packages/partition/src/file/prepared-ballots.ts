@@ -3,14 +3,14 @@ import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type { HashedRecord } from './memtable.ts';
 import type { PreparedStatements } from './partition-statements.ts';
-import type { StoredPromise } from './record.ts';
+import type { PreparedBallot } from './record.ts';
 
 /**
  * A promise is kept until a record catches up with it. So there are few, and all are in memory.
  * They are neither in the digest nor in the sequence: a promise belongs to one device.
  */
 export class PreparedBallots {
-  readonly #held = new Map<string, StoredPromise>();
+  readonly #held = new Map<string, PreparedBallot>();
   readonly #changed = new Set<string>();
   readonly #sql: PreparedStatements;
 
@@ -23,7 +23,7 @@ export class PreparedBallots {
     for (const [key, ms, tie] of rows.iterate()) this.#held.set(byteText(key), { key, ms, tie });
   }
 
-  all(): StoredPromise[] {
+  all(): PreparedBallot[] {
     return [...this.#held.values()];
   }
 
@@ -36,19 +36,19 @@ export class PreparedBallots {
    * Returns the promise that keeps a row out, or null. A row that passes either is a promise
    * itself, or is at least as new as the key's promise, which then ends.
    */
-  pass({ key, ms, tie, isPromise }: HashedRecord): Stamp | null {
-    if (this.#held.size === 0 && !isPromise) return null;
+  pass({ key, ms, tie, isPreparedBallot }: HashedRecord): Stamp | null {
+    if (this.#held.size === 0 && !isPreparedBallot) return null;
     const name = byteText(key);
     const held = this.#held.get(name);
     if (held !== undefined && compareStamps(held, { ms, tie }) > 0) return held;
-    if (isPromise) this.#held.set(name, { key: Buffer.from(key), ms, tie });
+    if (isPreparedBallot) this.#held.set(name, { key: Buffer.from(key), ms, tie });
     else this.#held.delete(name);
-    if (isPromise || held !== undefined) this.#changed.add(name);
+    if (isPreparedBallot || held !== undefined) this.#changed.add(name);
     return null;
   }
 
   /** Removes and returns all promises; the caller makes them again later. */
-  takeAll(): StoredPromise[] {
+  takeAll(): PreparedBallot[] {
     const all = this.all();
     for (const name of this.#held.keys()) this.#changed.add(name);
     this.#held.clear();

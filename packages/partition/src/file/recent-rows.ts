@@ -42,10 +42,10 @@ export class RecentRows {
   }
 
   /** Counts a row that was received; `seq` is its sequence if it was stored. */
-  note({ ms, hash, isPromise }: HashedRecord, { kind }: WriteOutcome, seq: number): void {
+  note({ ms, hash, isPreparedBallot }: HashedRecord, { kind }: WriteOutcome, seq: number): void {
     const isStored = kind === 'applied';
     // A repeat was counted when it first arrived, and a row kept out by a promise may arrive again.
-    if (isPromise || (!isStored && kind !== 'stale')) return;
+    if (isPreparedBallot || (!isStored && kind !== 'stale')) return;
     const span = this.#spanOf(Math.floor(ms / recentSpanMs));
     if (span === null) {
       if (isStored) this.#trackedFrom = seq + 1;

@@ -53,8 +53,9 @@ function encodeHead(record: EncodableRecord, target: Buffer, offset: number): nu
   return at;
 }
 
-function flagsOf({ value, expiresMs, origin, isPromise }: EncodableRecord): number {
-  const options = (expiresMs ? EXPIRES : 0) | (origin ? ORIGIN : 0) | (isPromise ? PROMISE : 0);
+function flagsOf({ value, expiresMs, origin, isPreparedBallot }: EncodableRecord): number {
+  const options =
+    (expiresMs ? EXPIRES : 0) | (origin ? ORIGIN : 0) | (isPreparedBallot ? PROMISE : 0);
   return options | (value === null ? TOMBSTONE : 0);
 }
 
@@ -78,9 +79,9 @@ function optionBytes(flags: number): number {
 
 /** Decodes the record in [start, end), which must be valid, as views into `source`. */
 export function decodeRecord(source: Buffer, start: number, end: number): HashedRecord {
-  const isPromise = ((source[stampAt(source, start) + 11] ?? 0) & PROMISE) !== 0;
+  const isPreparedBallot = ((source[stampAt(source, start) + 11] ?? 0) & PROMISE) !== 0;
   const hash = hashRecordBytes(source.subarray(start, end));
-  return { ...decodeContent(source, start, end), isPromise, hash };
+  return { ...decodeContent(source, start, end), isPreparedBallot, hash };
 }
 
 /** Like decodeRecord, without the fields that are not stored and without the hash. */

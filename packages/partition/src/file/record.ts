@@ -17,7 +17,7 @@ export interface Write extends Stamp {
    * Not a record but a promise, as durable as a record: from now on no record of this key stamped
    * below it is accepted. Its value is null.
    */
-  readonly isPromise?: boolean | undefined;
+  readonly isPreparedBallot?: boolean | undefined;
 }
 
 /** The result of a write, once it is durable. */
@@ -59,7 +59,7 @@ export interface HashedRow extends StoredRecord {
 }
 
 /** Whether a record counts as deleted at that time. */
-export function isGone(
+export function isDeletedAt(
   record: { readonly value: Uint8Array | null; readonly expiresMs?: number | undefined },
   nowMs: number,
 ): boolean {
@@ -68,7 +68,7 @@ export function isGone(
 }
 
 /** A promise that no record of its key has caught up with. */
-export interface StoredPromise extends Stamp {
+export interface PreparedBallot extends Stamp {
   readonly key: Buffer;
 }
 

@@ -1,13 +1,13 @@
 // Tests how durable log entries are applied to a partition whose file is lost.
 import { expect, test } from 'vitest';
 import { lostError } from '../file/lost-file.ts';
-import { clean, newPartition } from '../file/partition.ts';
+import { newPartition, noSegment } from '../file/partition.ts';
 import { applyGroup } from './apply-writes.ts';
 
 test('a lost file takes no more entries, and the log keeps the entries that it refused', () => {
   const partition = newPartition({ keyspace: 'test', partition: 1, incarnation: 'a' });
   partition.damage = lostError(partition, 'its name is gone');
-  expect(partition.dirtySince).toBe(clean);
+  expect(partition.dirtySegment).toBe(noSegment);
   const refused: string[] = [];
   applyGroup(partition, [{ change: { state: 'ready', barrierMs: 0, floorMs: 0 } }], {
     files: {
@@ -20,5 +20,5 @@ test('a lost file takes no more entries, and the log keeps the entries that it r
     refuse: (_entry, { code }) => refused.push(code),
   });
   expect(refused).toEqual(['PARTITION_DAMAGED']);
-  expect(partition.dirtySince).toBe(7);
+  expect(partition.dirtySegment).toBe(7);
 });

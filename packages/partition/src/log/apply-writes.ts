@@ -49,7 +49,7 @@ export function applyGroup<W extends LoggedEntry>(
   group: readonly W[],
   options: ApplyOptions & ApplyAnswers<W>,
 ): void {
-  if (partition.gone) {
+  if (partition.isDropped) {
     for (const entry of group) options.answer(entry, ABSENT);
     return;
   }
@@ -65,7 +65,7 @@ export function applyGroup<W extends LoggedEntry>(
     const damage = noteDamage(partition, error);
     for (const entry of group) options.refuse(entry, damage);
   }
-  partition.dirtySince = Math.min(partition.dirtySince, options.segment);
+  partition.dirtySegment = Math.min(partition.dirtySegment, options.segment);
 }
 
 /**
@@ -82,10 +82,14 @@ function changeClosed(partition: Partition, group: readonly LoggedEntry[]): Writ
 
 function noteUnstored(partition: Partition, { state, barrierMs }: MarksChange): void {
   const info = must(partition.infoWhenClosed, 'looked at before');
-  const before = partition.unstored;
+  const before = partition.pendingMarks;
   const barrier = Math.max(info.barrierMs, barrierMs);
   partition.infoWhenClosed = { ...info, state: state ?? info.state, barrierMs: barrier };
-  partition.unstored = { state: state ?? before?.state ?? null, barrierMs: barrier, floorMs: 0 };
+  partition.pendingMarks = {
+    state: state ?? before?.state ?? null,
+    barrierMs: barrier,
+    floorMs: 0,
+  };
 }
 
 /**

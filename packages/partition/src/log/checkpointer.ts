@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { OpenFiles } from '../file/open-files.ts';
-import { clean, noteDamage, noteSynced, type Partition, pinned } from '../file/partition.ts';
+import { noSegment, noteDamage, noteSynced, type Partition, pinned } from '../file/partition.ts';
 import type { CommitLog } from './commit-log.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
 
@@ -53,7 +53,7 @@ export class Checkpointer {
 
   #checkpointBelow(segment: number): void {
     for (const partition of this.#options.partitions()) {
-      if (partition.dirtySince < segment) this.#queue.add(partition);
+      if (partition.dirtySegment < segment) this.#queue.add(partition);
     }
     this.#freeSegments = true;
     this.#start();
@@ -88,23 +88,23 @@ export class Checkpointer {
   }
 
   async #checkpoint(partition: Partition): Promise<void> {
-    if (partition.damage !== null || partition.gone) return;
+    if (partition.damage !== null || partition.isDropped) return;
     // A closed file was synced when it was closed.
-    if (partition.file === null && partition.unstored === null)
+    if (partition.file === null && partition.pendingMarks === null)
       return this.#finishClosed(partition);
     // Entries applied from now on come from this segment or a later one.
     const { oldestNeeded } = this.#options.log;
     using _ = pinned(partition);
     try {
       const file = this.#options.files.use(partition);
-      const done = await file.checkpointAside();
-      if (partition.file !== file || partition.damage !== null || partition.gone) return;
+      const done = await file.checkpointInPool();
+      if (partition.file !== file || partition.damage !== null || partition.isDropped) return;
       if (done && partition.isNew) {
         await this.#options.finish(partition);
         // Rows that arrived during `finish` may have been flushed, but are not synced.
         if (partition.file === file) noteSynced(partition, oldestNeeded);
       } else if (done) {
-        const since = file.unflushed === 'nothing' ? clean : oldestNeeded;
+        const since = file.unflushed === 'nothing' ? noSegment : oldestNeeded;
         noteSynced(partition, since);
       } else if (!holdBack(partition)) checkpointPartition(this.#options.files, partition);
     } catch (error) {
@@ -116,14 +116,14 @@ export class Checkpointer {
     if (!partition.isNew) return;
     await this.#options.finish(partition);
     // Otherwise the file was opened meanwhile, or the log has a change that the file lacks.
-    if (partition.file === null && partition.unstored === null) noteSynced(partition);
+    if (partition.file === null && partition.pendingMarks === null) noteSynced(partition);
   }
 
   async #removeUnneeded(): Promise<void> {
     const { log, logDirectory, partitions } = this.#options;
     let needed = log.oldestNeeded;
-    for (const { dirtySince, keptSince } of partitions()) {
-      needed = Math.min(needed, dirtySince, keptSince);
+    for (const { dirtySegment, neededSegment } of partitions()) {
+      needed = Math.min(needed, dirtySegment, neededSegment);
     }
     const segments = await listSegments(logDirectory);
     // failpoint: checkpoint.before-removal
@@ -144,15 +144,15 @@ export class Checkpointer {
 
 /** True when a copy holds the file; it then requests the checkpoint when it ends. */
 function holdBack(partition: Partition): boolean {
-  const { held, file } = partition;
-  if (held === 0 || file?.wal.exceeds(heldWalBytesMax) !== false) return false;
+  const { holdCount, file } = partition;
+  if (holdCount === 0 || file?.wal.exceeds(heldWalBytesMax) !== false) return false;
   partition.isCheckpointDue = true;
   return true;
 }
 
 /** Checkpoints an open file. A damaged one is marked, and keeps its segments. */
 export function checkpointPartition(files: Pick<OpenFiles, 'use'>, partition: Partition): void {
-  if (partition.file === null || partition.damage !== null || partition.gone) return;
+  if (partition.file === null || partition.damage !== null || partition.isDropped) return;
   try {
     if (files.use(partition).checkpoint('PASSIVE')) noteSynced(partition);
   } catch (error) {

@@ -98,7 +98,7 @@ const FREED_BYTES_MIN = 16 * 1024;
 
 /** Copies key and value: the caller may reuse its arrays, and the batch's buffer is reused too. */
 function queuedWrite(write: Write, { partition, call, index }: Queued, hash: Buffer): QueuedWrite {
-  const { key, value, ms, tie, expiresMs = 0, origin = null, isPromise = false } = write;
+  const { key, value, ms, tie, expiresMs = 0, origin = null, isPreparedBallot = false } = write;
   const valueBytes = value?.length ?? 0;
   const isFreed = valueBytes >= FREED_BYTES_MIN;
   const bytes = Buffer.allocUnsafe(isFreed ? key.length : key.length + valueBytes);
@@ -115,7 +115,7 @@ function queuedWrite(write: Write, { partition, call, index }: Queued, hash: Buf
     tie,
     expiresMs,
     origin,
-    isPromise,
+    isPreparedBallot: isPreparedBallot,
     hash,
     isFreed,
   };

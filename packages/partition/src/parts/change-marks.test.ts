@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { cutWals, scratch, write } from '../../test/support/scratch-store.ts';
 import { spyAround } from '../../test/support/spy-around.ts';
-import type { PartitionPlace } from '../file/data-paths.ts';
+import type { PartitionRef } from '../file/data-paths.ts';
 import { EmptyPartitions } from '../file/empty-partitions.ts';
 import { PartitionWal } from '../file/partition-wal.ts';
 
@@ -21,7 +21,7 @@ test('all changes survive in order, whatever part of the WALs a power loss takes
     // and the next record above it is not.
     await Promise.all([
       store.write([write(`before-${i}`, 'v', ms)]),
-      store.promiseFloor('test', 0, ms),
+      store.raiseBarrier('test', 0, ms),
       store.setState('test', 0, state),
       store.write([write(`after-${i}`, 'v', ms)]),
     ]);
@@ -62,7 +62,7 @@ test('a change that arrives while a closed file is finished stays in the log', a
   onTestFinished(() => void vi.restoreAllMocks());
   spyAround(EmptyPartitions.prototype, 'remove', {
     before: async (named) => {
-      if (changed || (named as PartitionPlace).partition !== 0) return;
+      if (changed || (named as PartitionRef).partition !== 0) return;
       changed = true;
       await store.setState('test', 0, 'lost');
     },
@@ -88,7 +88,7 @@ test('many changes of states, barriers and floors cause no checkpoint', async ()
   const checkpoint = vi.spyOn(PartitionWal.prototype, 'checkpoint');
   try {
     await Promise.all(all.map((partition) => store.setState('test', partition, 'ready')));
-    await Promise.all(all.map((partition) => store.promiseFloor('test', partition, 5)));
+    await Promise.all(all.map((partition) => store.raiseBarrier('test', partition, 5)));
     await Promise.all(all.map((partition) => store.raiseFloor('test', partition, 5)));
     expect(checkpoint).toHaveBeenCalledTimes(0);
   } finally {

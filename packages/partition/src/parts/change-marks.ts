@@ -36,7 +36,7 @@ async function changeEmpty(
   checkOpen(parts);
   const { infoWhenClosed } = partition;
   // A write arrived meanwhile, in a file or in memory, which still has the old state.
-  if (!isEmpty(partition) || partition.gone || infoWhenClosed === null) return false;
+  if (!isEmpty(partition) || partition.isDropped || infoWhenClosed === null) return false;
   partition.infoWhenClosed = { ...infoWhenClosed, state };
   parts.registry.touch(partition);
   return true;

@@ -1,6 +1,6 @@
 // Which children of split or merged partitions are being filled, and what they received. One pass
 // over the parents fills all children that are here.
-import { type PartitionPlace, placeName } from '../file/data-paths.ts';
+import { type PartitionRef, partitionName } from '../file/data-paths.ts';
 import type { Registry } from '../file/registry.ts';
 
 export interface AdoptedChild {
@@ -23,18 +23,18 @@ export class ChildFills {
   }
 
   /** Null unless the child's file has all rows of its parents and receives their new writes. */
-  given(child: PartitionPlace): AdoptedChild | null {
-    const given = this.#given.get(placeName(child));
+  adoptedChild(child: PartitionRef): AdoptedChild | null {
+    const given = this.#given.get(partitionName(child));
     return given !== undefined && given.incarnation === this.#whole(child) ? given : null;
   }
 
   /** Returns the children that a pass beginning now may fill as well. */
-  unfilled(children: readonly PartitionPlace[]): PartitionPlace[] {
+  unfilled(children: readonly PartitionRef[]): PartitionRef[] {
     return children.filter(
       (child) =>
         this.#whole(child) !== null &&
-        this.given(child) === null &&
-        !this.#underway.has(placeName(child)),
+        this.adoptedChild(child) === null &&
+        !this.#underway.has(partitionName(child)),
     );
   }
 
@@ -42,26 +42,26 @@ export class ChildFills {
    * The pass that is filling the child now; it settles, successful or not, with that pass. Null if
    * there is none.
    */
-  underway(child: PartitionPlace): Promise<void> | null {
-    return this.#underway.get(placeName(child)) ?? null;
+  underway(child: PartitionRef): Promise<void> | null {
+    return this.#underway.get(partitionName(child)) ?? null;
   }
 
   /** `fill` must resolve when all children are filled. */
   async run(
-    children: readonly PartitionPlace[],
+    children: readonly PartitionRef[],
     fill: () => Promise<ReadonlyMap<number, AdoptedChild>>,
   ): Promise<void> {
     const pass = fill().then((adopted) => {
       for (const child of children) {
         const given = adopted.get(child.partition);
-        if (given !== undefined) this.#given.set(placeName(child), given);
+        if (given !== undefined) this.#given.set(partitionName(child), given);
       }
     });
-    for (const child of children) this.#underway.set(placeName(child), pass);
+    for (const child of children) this.#underway.set(partitionName(child), pass);
     try {
       await pass;
     } finally {
-      for (const child of children) this.#underway.delete(placeName(child));
+      for (const child of children) this.#underway.delete(partitionName(child));
     }
   }
 
@@ -72,7 +72,7 @@ export class ChildFills {
     }
   }
 
-  #whole({ keyspace, partition }: PartitionPlace): string | null {
+  #whole({ keyspace, partition }: PartitionRef): string | null {
     const found = this.#registry.get(keyspace, partition);
     return found === undefined || found.damage !== null ? null : found.incarnation;
   }

@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { diskCheckEveryBytes, diskCheckEveryMs } from '@ringwright/base/limits-store';
 
 /** Disk space set aside until it is released or its `using` block ends. */
-export interface PromisedRoom extends Disposable {
+export interface DiskReservation extends Disposable {
   release(): void;
 }
 
@@ -93,7 +93,7 @@ export class DiskSpace {
   }
 
   /** Like `require`, and keeps the bytes reserved. */
-  async promise(bytes: number): Promise<PromisedRoom> {
+  async reserve(bytes: number): Promise<DiskReservation> {
     this.#promisedBytes += bytes;
     let promised = bytes;
     const release = (): void => {

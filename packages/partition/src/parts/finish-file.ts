@@ -5,7 +5,7 @@ import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { dataPaths } from '../file/data-paths.ts';
 import { lostError, whyPartitionLost } from '../file/lost-file.ts';
-import { clean, noteSynced, type Partition } from '../file/partition.ts';
+import { noSegment, noteSynced, type Partition } from '../file/partition.ts';
 import { finishPartitionDirectory } from '../file/partition-directory.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -24,7 +24,7 @@ export function currentTurn({ keyspace, partition }: Partition): string {
 export function finishFile(parts: FinishParts, partition: Partition): Promise<void> {
   const { keyspace, partition: number } = partition;
   return parts.mutex.run(currentTurn(partition), async () => {
-    if (!partition.isNew || partition.gone || partition.damage !== null) return;
+    if (!partition.isNew || partition.isDropped || partition.damage !== null) return;
     const home = dataPaths.partition(parts.root, keyspace, number);
     try {
       await finishPartitionDirectory(home, partition.incarnation);
@@ -46,7 +46,7 @@ export async function finishFiles(
   isSynced: (partition: Partition) => boolean,
 ): Promise<void> {
   const all = [...parts.registry.all()].filter(
-    ({ isNew, dirtySince }) => isNew && dirtySince !== clean,
+    ({ isNew, dirtySegment }) => isNew && dirtySegment !== noSegment,
   );
   await mapConcurrent(all, filesSyncedAtOnce, async (partition) => {
     if (partition.damage !== null || !isSynced(partition)) return;

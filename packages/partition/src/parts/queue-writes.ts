@@ -7,7 +7,7 @@ import type { Partition } from '../file/partition.ts';
 import type { Write, WriteOutcome } from '../file/record.ts';
 import { isStamp, isWholeUpTo } from '../file/record-bytes.ts';
 import { bytesInBatch, type WriteCall } from '../log/log-batch.ts';
-import { notNow, twinOf } from './mirrors.ts';
+import { mirroredWrite, writeRefused } from './mirrors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 const ABSENT: WriteOutcome = { kind: 'absent' };
@@ -73,12 +73,12 @@ function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): vo
   let bytes = 0;
   for (const [index, write] of writes.entries()) {
     const twin = twins[index] ?? null;
-    const partition = twin === notNow ? null : placeOf(parts, write);
+    const partition = twin === writeRefused ? null : placeOf(parts, write);
     places.push(partition);
     if (partition === null) continue;
     call.waiting += 1;
     bytes += bytesInBatch(write, partition);
-    if (twin === null || twin === notNow) continue;
+    if (twin === null || twin === writeRefused) continue;
     call.waiting += 1;
     bytes += bytesInBatch(twin.write, twin.partition);
   }
@@ -90,7 +90,7 @@ function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): vo
     if (partition === null) continue;
     log.append(write, { partition, call, index });
     const twin = twins[index] ?? null;
-    if (twin === null || twin === notNow) continue;
+    if (twin === null || twin === writeRefused) continue;
     log.append(twin.write, { partition: twin.partition, call: twinCall(parts, call), index: 0 });
   }
 }
@@ -102,9 +102,9 @@ interface Twin {
 
 const noTwins: readonly (Twin | null)[] = [];
 
-function placedTwin(parts: StoreParts, write: Write): Twin | typeof notNow | null {
-  const twin = twinOf(parts, write);
-  if (twin === null || twin === notNow) return twin;
+function placedTwin(parts: StoreParts, write: Write): Twin | typeof writeRefused | null {
+  const twin = mirroredWrite(parts, write);
+  if (twin === null || twin === writeRefused) return twin;
   const partition = placeOf(parts, twin);
   return partition === null ? null : { write: twin, partition };
 }
@@ -126,7 +126,7 @@ function twinCall(parts: StoreParts, call: WriteCall): WriteCall {
 /** Null where a write counts as absent. */
 function placeOf({ registry }: StoreParts, { keyspace, partition }: Write): Partition | null {
   const found = registry.get(keyspace, partition);
-  if (found === undefined || found.gone || found.damage !== null) return null;
+  if (found === undefined || found.isDropped || found.damage !== null) return null;
   found.requests += 1;
   return found;
 }

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { filesLookedAtPerTurn, requestRateHalfLifeMs } from '@ringwright/base/limits-store';
 import { dataPaths } from '../file/data-paths.ts';
-import { seeFiles } from '../file/file-identity.ts';
+import { readFileIdentities } from '../file/file-identity.ts';
 import type { Partition } from '../file/partition.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
@@ -29,7 +29,8 @@ async function fileBytes(
   checkOpen(parts);
   const found: [number, number][] = [];
   for (const partition of [...parts.registry.all()]) {
-    if (partition.keyspace !== keyspace || partition.gone || partition.damage !== null) continue;
+    if (partition.keyspace !== keyspace || partition.isDropped || partition.damage !== null)
+      continue;
     found.push([partition.partition, bytesOnDisk(parts.root, partition)]);
     if (found.length % filesLookedAtPerTurn === 0) await setImmediate();
   }
@@ -39,7 +40,7 @@ async function fileBytes(
 /** Makes two system calls. */
 export function bytesOnDisk(root: string, place: Partition): number {
   if (!place.hasFile) return 0;
-  const { data, wal } = seeFiles(dataPaths.file(root, place));
+  const { data, wal } = readFileIdentities(dataPaths.file(root, place));
   return (data?.bytes ?? 0) + (wal?.bytes ?? 0);
 }
 

@@ -5,7 +5,7 @@ import { messageOf } from '@ringwright/base/thrown';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DirectoryLock } from '../audit/directory-lock.ts';
 import type { CopyProcess } from '../carry/copy-process.ts';
-import { dataPaths, type PartitionPlace } from '../file/data-paths.ts';
+import { dataPaths, type PartitionRef } from '../file/data-paths.ts';
 import type { EmptyPartitions } from '../file/empty-partitions.ts';
 import type { Memtables } from '../file/memtables.ts';
 import type { OpenFiles } from '../file/open-files.ts';
@@ -32,7 +32,7 @@ export interface StoreParts extends KeyspaceFolders {
   readonly checkpointer: Checkpointer;
   readonly mutex: KeyedMutex;
   /** Partitions in which an operation met damage, and which no scrub has checked since. */
-  readonly suspects: Set<PartitionPlace>;
+  readonly suspects: Set<PartitionRef>;
   /** By keyspace: partitions that are being split or merged. */
   readonly mirrors: Map<string, Mirror>;
   /**

@@ -2,7 +2,7 @@
 // other holders have of them, and how two files are compared that differ only in their last rows.
 import { byteText } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import type { PartitionPlace } from '../file/data-paths.ts';
+import type { PartitionRef } from '../file/data-paths.ts';
 import { emptyDigest, toggleRow } from '../file/digest.ts';
 import { type KeyPageBounds, readKeyPage, sumKeyPage } from '../file/key-page.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
@@ -13,32 +13,32 @@ import { readForRequest, readPartitionFile } from './use-partition.ts';
 
 /** All methods throw PARTITION_ABSENT and PARTITION_DAMAGED. */
 export function storePeers(parts: StoreParts) {
-  const withFile = <T>(place: PartitionPlace, use: (file: PartitionFile) => T): T =>
+  const withFile = <T>(place: PartitionRef, use: (file: PartitionFile) => T): T =>
     readPartitionFile(parts, partitionOf(parts, place), use);
   return {
     /**
      * The sequence up to which `peer` has confirmed this incarnation; 0 if it has confirmed
      * nothing.
      */
-    confirmed: (place: PartitionPlace, peer: string) =>
+    confirmed: (place: PartitionRef, peer: string) =>
       withFile(place, (file) => file.watermarks.get(peer)),
     /**
      * Notes that `peer` holds everything up to `seq`; does not open a closed file for it. Throws
      * VALUE_OUT_OF_RANGE above the file's own sequence.
      */
-    confirm: (place: PartitionPlace, peer: string, seq: number): void => {
+    confirm: (place: PartitionRef, peer: string, seq: number): void => {
       const { file, damage } = partitionOf(parts, place);
       if (damage !== null) throw damage;
       file?.confirm(peer, seq);
     },
     /** The last rows and the digest of all, so that another holder can compare its file. */
-    tail: (place: PartitionPlace, rowsMax: number) =>
+    tail: (place: PartitionRef, rowsMax: number) =>
       withFile(place, (file) => tailOf(file, rowsMax)),
     /**
      * Whether another file, judged by its tail, has each record of this one or a newer one of its
      * key.
      */
-    isCoveredBy: (place: PartitionPlace, tail: Pick<FileTail, 'digest' | 'rows'>) =>
+    isCoveredBy: (place: PartitionRef, tail: Pick<FileTail, 'digest' | 'rows'>) =>
       withFile(place, (file) => isCoveredBy(file, tail)),
   };
 }
@@ -91,10 +91,10 @@ function isCoveredBy(file: PartitionFile, tail: Pick<FileTail, 'digest' | 'rows'
 export function storePages(parts: StoreParts) {
   return {
     /** Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
-    read: (place: PartitionPlace, bounds: KeyPageBounds) =>
+    read: (place: PartitionRef, bounds: KeyPageBounds) =>
       readForRequest(parts, partitionOf(parts, place), (file) => readKeyPage(file, bounds)),
     /** The same page without its values. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
-    sum: (place: PartitionPlace, bounds: KeyPageBounds) =>
+    sum: (place: PartitionRef, bounds: KeyPageBounds) =>
       readForRequest(parts, partitionOf(parts, place), (file) => sumKeyPage(file, bounds)),
   };
 }

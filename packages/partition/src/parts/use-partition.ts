@@ -4,7 +4,7 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { once } from '@ringwright/base/once';
-import { placeName } from '../file/data-paths.ts';
+import { partitionName } from '../file/data-paths.ts';
 import { newTables } from '../file/new-partition-file.ts';
 import { isEmpty, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
@@ -33,7 +33,7 @@ export function useRows<T>(
 }
 
 function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: () => T): T {
-  assert(!partition.gone, 'the registry holds no dropped partition');
+  assert(!partition.isDropped, 'the registry holds no dropped partition');
   if (partition.damage !== null) throw partition.damage;
   try {
     return work();
@@ -63,11 +63,11 @@ export function withFile<Result>(
 
 export function checkThere(parts: StoreParts, partition: Partition): void {
   checkOpen(parts);
-  if (partition.gone) throw dropped(partition);
+  if (partition.isDropped) throw dropped(partition);
 }
 
 export function dropped(partition: Partition, cause?: unknown): CodedError {
-  const message = `${placeName(partition)} was meanwhile dropped or replaced by another copy`;
+  const message = `${partitionName(partition)} was meanwhile dropped or replaced by another copy`;
   return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 

@@ -238,7 +238,7 @@ export function mergeFile({ from, since: first, into }: FilesToMerge): void {
     for (let [since, more] = [first, true]; more; ) {
       const bounds = { rowsMax: ROWS_AT_ONCE, bytesMax: childSyncBytes };
       const page = storedSince(source, since, bounds);
-      target.apply(page.rows.map((row) => ({ ...row, isPromise: false })));
+      target.apply(page.rows.map((row) => ({ ...row, isPreparedBallot: false })));
       target.flush();
       // Synced here in pieces, so that others who need the disk do not wait for everything.
       target.db.pragma('synchronous = OFF');

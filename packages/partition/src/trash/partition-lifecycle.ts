@@ -2,7 +2,7 @@
 // half done.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { dataPaths, placeName } from '../file/data-paths.ts';
+import { dataPaths, partitionName } from '../file/data-paths.ts';
 import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { emptyPartition } from '../file/read-partitions.ts';
@@ -19,7 +19,7 @@ export function createPartition(
   parts: StoreParts,
   wanted: { keyspace: string; partition: number; state: PartitionState },
 ): Promise<PartitionInfo> {
-  return parts.mutex.run(placeName(wanted), async () => {
+  return parts.mutex.run(partitionName(wanted), async () => {
     const { keyspace, partition } = wanted;
     if (parts.registry.get(keyspace, partition) !== undefined) {
       throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
@@ -58,20 +58,20 @@ export function dropPartition(
   partition: Partition,
   atMs: number,
 ): Promise<void> {
-  return parts.mutex.run(placeName(partition), async () => {
+  return parts.mutex.run(partitionName(partition), async () => {
     checkOpen(parts);
-    if (partition.gone) return;
+    if (partition.isDropped) return;
     storeRest(parts, partition);
     // From here on writes find no partition, including those in the log that are not applied yet.
-    partition.gone = true;
+    partition.isDropped = true;
     parts.registry.leave(partition);
     leaveMirror(parts, partition);
     // The file stays open until its folder is moved: closing it in place would make SQLite sync it.
-    partition.pins += 1;
+    partition.pinCount += 1;
     partition.file?.wal.giveUp();
     try {
       await parts.mutex.run(currentTurn(partition), () => moveAway(parts, partition, atMs));
-      parts.files.letGo(partition);
+      parts.files.discard(partition);
     } catch (error) {
       throw failed(parts, error);
     }
@@ -84,8 +84,8 @@ export function dropPartition(
  * changed state alone is not stored, since a restored file is always filling.
  */
 function storeRest({ files }: StoreParts, partition: Partition): void {
-  const { file, damage, unstored } = partition;
-  const closedHasAll = unstored === null || unstored.barrierMs + unstored.floorMs === 0;
+  const { file, damage, pendingMarks } = partition;
+  const closedHasAll = pendingMarks === null || pendingMarks.barrierMs + pendingMarks.floorMs === 0;
   const openHasAll = file?.unflushed !== 'more' && file?.isInMemory !== true;
   const hasAll = file === null ? closedHasAll : openHasAll;
   if (hasAll || damage !== null) return;

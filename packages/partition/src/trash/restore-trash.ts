@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exists } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
-import { dataPaths, placeName } from '../file/data-paths.ts';
+import { dataPaths, partitionName } from '../file/data-paths.ts';
 import { restoreWal } from '../file/kept-wal.ts';
 import { newPartition } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
@@ -47,7 +47,7 @@ async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionI
       },
     );
   }
-  return parts.mutex.run(placeName(named), async () => {
+  return parts.mutex.run(partitionName(named), async () => {
     const { keyspace, partition } = named;
     checkOpen(parts);
     if (parts.registry.get(keyspace, partition) !== undefined) {
@@ -59,12 +59,12 @@ async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionI
     const staged = parts.stagingPath('restore');
     await using ends = new AsyncDisposableStack();
     ends.defer(() => removeFiles(staged));
-    ends.use(await parts.disk.promise(2 * bytes));
+    ends.use(await parts.disk.reserve(2 * bytes));
     const incarnation = parts.newIncarnation();
     await stage(parts, { from, staged, incarnation });
     if (!(await placePartitionDirectory(parts, staged, named))) {
       throw new Error(
-        `a folder of ${placeName(named)} exists here, but the store does not know it`,
+        `a folder of ${partitionName(named)} exists here, but the store does not know it`,
       );
     }
     // If the folder were on disk but unknown here, a partition created in its place would lose its

@@ -5,7 +5,7 @@ import { comparePlaces, type KeyBounds, positionAfterKey } from '@ringwright/bas
 import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps } from '@ringwright/base/stamp';
-import { isGone } from '@ringwright/partition/file/record';
+import { isDeletedAt } from '@ringwright/partition/file/record';
 import type { HashArc } from '@ringwright/ring/partitioner/hash-circle';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
@@ -102,7 +102,7 @@ async function scanPartition(ports: CoordinatorPorts, request: ScanRequest): Pro
   const rows = await mapConcurrent(found, differingKeysAtOnce, async ({ row, agreed }) =>
     agreed ? row : readAgain(ports, request, row),
   );
-  return cutPage(rows.filter((row) => row !== null && !isGone(row, nowMs)) as PageRow[], {
+  return cutPage(rows.filter((row) => row !== null && !isDeletedAt(row, nowMs)) as PageRow[], {
     next,
     reverse,
   });
@@ -151,7 +151,7 @@ function isSamePlace(a: Uint8Array | null, b: Uint8Array | null): boolean {
 }
 
 function withoutGone(rows: Uint8Array, nowMs: number): Uint8Array {
-  return packPage(unpackPage(rows).filter((row) => !isGone(row, nowMs)));
+  return packPage(unpackPage(rows).filter((row) => !isDeletedAt(row, nowMs)));
 }
 
 async function readAgain(

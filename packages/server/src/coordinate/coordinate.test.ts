@@ -295,7 +295,7 @@ describe('a round was interrupted halfway', () => {
     expect(await write(cluster.devices[4], 'old')).toBe('acked');
     const { ms = 0 } = cluster.devices[0]!.rows.get('key') ?? {};
     cluster.devices[0]!.put({ key, value: Buffer.from('half'), ms: ms + 1, tie: 0 });
-    const promise = { key, value: null, ms: ms + 10_000, tie: 0, isPromise: true };
+    const promise = { key, value: null, ms: ms + 10_000, tie: 0, isPreparedBallot: true };
     for (const id of [1, 2]) expect(cluster.devices[id]!.put(promise).kind).toBe('applied');
     return cluster;
   }

@@ -11,7 +11,7 @@ import {
   copyReadWaitMsMax,
   snapshotsAtOnceMax,
 } from '@ringwright/base/limits-copies';
-import { GivenCopy } from '@ringwright/partition/copy/given-copy';
+import { OutgoingCopy } from '@ringwright/partition/copy/outgoing-copy';
 import type { PackedPartition } from '@ringwright/partition/copy/packed-partition';
 import { Snapshot } from '@ringwright/partition/copy/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -40,13 +40,13 @@ interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
 }
 
 interface OpenCopy {
-  readonly content: GivenCopy | Snapshot;
+  readonly content: OutgoingCopy | Snapshot;
   /** The partition and the device that it is for. */
   readonly asker: string;
   /** Where the joiner is. */
   readonly locality: Locality | null;
   lastUsedMs: number;
-  /** For a GivenCopy: bytes sent by the last idle check. */
+  /** For a OutgoingCopy: bytes sent by the last idle check. */
   sentBytes: number;
 }
 
@@ -96,7 +96,7 @@ export class CopySource {
     const { store, throttle } = this.#ports;
     const { keyspace, partition, ...rest } = packed;
     throttle.note(packed.records.length);
-    return { ...rest, hasPromises: store.promises(keyspace, partition).length > 0 };
+    return { ...rest, hasPromises: store.preparedBallots(keyspace, partition).length > 0 };
   }
 
   /** Throws MOVE_UNKNOWN. */
@@ -130,7 +130,7 @@ export class CopySource {
     return { copy, sourceIncarnation, seq, bytes, seal, rows, tombstones, digest };
   }
 
-  async #open<Content extends GivenCopy | Snapshot | PackedPartition>(
+  async #open<Content extends OutgoingCopy | Snapshot | PackedPartition>(
     request: RequestOf<typeof copyOpen>,
     caller: Caller,
     begin: () => Promise<Content>,
@@ -217,9 +217,9 @@ export class CopySource {
     return { data: await content.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
   }
 
-  #given(copy: string): GivenCopy {
+  #given(copy: string): OutgoingCopy {
     const { content } = this.#used(copy);
-    if (content instanceof GivenCopy) return content;
+    if (content instanceof OutgoingCopy) return content;
     throw unknown(copy);
   }
 
@@ -247,7 +247,7 @@ export class CopySource {
     const before = this.#ports.monotonicMs() - copyIdleMsMax;
     for (const [copy, open] of this.#opened) {
       const { content, sentBytes } = open;
-      if (content instanceof GivenCopy && content.sentBytes !== sentBytes) {
+      if (content instanceof OutgoingCopy && content.sentBytes !== sentBytes) {
         open.sentBytes = content.sentBytes;
         open.lastUsedMs = this.#ports.monotonicMs();
       }

@@ -4,10 +4,10 @@
 // may not be on its disk. To find out, it would have to read all of it. A new start costs one
 // copied partition.
 
-import type { CopyGate } from '@ringwright/partition/carry/copy-work';
+import type { CarrierEndpoint } from '@ringwright/partition/carry/copy-work';
+import type { CarrierCopy } from '@ringwright/partition/copy/carrier-copy';
 import type { CopyDescription, CopyManifest } from '@ringwright/partition/copy/copy-manifest';
 import type { IncomingCopy } from '@ringwright/partition/copy/incoming-copy';
-import type { TakenCopy } from '@ringwright/partition/copy/taken-copy';
 
 /** Identifies a copy: it can be resumed only for the same move, from the same device. */
 interface CopyName {
@@ -33,9 +33,9 @@ export interface ChunkedCopy extends Begun {
 export interface FetchedCopy extends Begun {
   readonly kind: 'fetched';
   readonly about: CopyDescription;
-  readonly incoming: TakenCopy;
+  readonly incoming: CarrierCopy;
   /** Valid for one connection. */
-  readonly gate: CopyGate;
+  readonly gate: CarrierEndpoint;
   /** Bytes reported to the throttle so far. */
   noted: number;
 }

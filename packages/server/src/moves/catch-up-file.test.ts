@@ -108,7 +108,7 @@ describe('the whole file is copied', () => {
     await using _ = cluster;
     await source.store.write([write('key 7', null, 900)]);
     for (const { store } of [source, ...cluster.devices.slice(0, 2)]) {
-      await store.promiseFloor('cities', 0, firstMs + 1_000);
+      await store.raiseBarrier('cities', 0, firstMs + 1_000);
       await store.raiseFloor('cities', 0, firstMs + 1_000);
     }
     expect((await load(old)).copy).toMatchObject({ device: 3 });

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { hasCode } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { type PartitionPlace, placeName } from '@ringwright/partition/file/data-paths';
+import { type PartitionRef, partitionName } from '@ringwright/partition/file/data-paths';
 import { partitionsThere } from '@ringwright/partition/inspect-store';
 import { listTrash } from '@ringwright/partition/trash/trash';
 import { folderDeleted } from '../repair/repair-sentence.ts';
@@ -15,8 +15,8 @@ export async function checkHeld(data: string): Promise<Finding[]> {
     const held = (await HeldFiles.load(data)).list();
     if (held.length === 0) return [];
     const there = [...(await partitionsThere(data)), ...(await dropped(data))];
-    const accounted = new Set(there.map(placeName));
-    return held.filter((place) => !accounted.has(placeName(place))).map(missed);
+    const accounted = new Set(there.map(partitionName));
+    return held.filter((place) => !accounted.has(partitionName(place))).map(missed);
   } catch (error) {
     if (!hasCode(error, 'DISK_FAILED')) throw error;
     return [{ code: error.code, message: error.message }];
@@ -27,13 +27,13 @@ export async function checkHeld(data: string): Promise<Finding[]> {
  * Partitions that went to the trash after held.json was last written. The next pass removes them
  * from it.
  */
-async function dropped(data: string): Promise<PartitionPlace[]> {
+async function dropped(data: string): Promise<PartitionRef[]> {
   const { mtimeMs } = await stat(HeldFiles.file(data));
   return (await listTrash(data)).filter(({ atMs }) => atMs >= Math.floor(mtimeMs));
 }
 
-function missed({ keyspace, partition }: PartitionPlace): Finding {
-  const place = placeName({ keyspace, partition });
+function missed({ keyspace, partition }: PartitionRef): Finding {
+  const place = partitionName({ keyspace, partition });
   const message = `${place}: ${folderDeleted}; the next start refills it`;
   return { code: 'PARTITION_ABSENT', message, details: { keyspace, partition } };
 }

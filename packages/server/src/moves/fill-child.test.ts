@@ -88,13 +88,13 @@ async function world(directory: string, kind: keyof typeof reshapes): Promise<Wo
   const write = (count: number): void => {
     for (let left = count; left > 0; left -= 1) {
       const key = keyOf(random.below(800));
-      const isPromise = random.below(20) === 0;
-      const value = isPromise || random.below(9) === 0 ? null : Buffer.from(`value ${ms}`);
+      const isPreparedBallot = random.below(20) === 0;
+      const value = isPreparedBallot || random.below(9) === 0 ? null : Buffer.from(`value ${ms}`);
       ms += 1;
       // Some arrive late, with older stamps.
       const stamp = { ms: ms - (random.below(4) === 0 ? random.below(400) : 0), tie: ms };
       const partition = partitionOf(key);
-      writes.push(store.write([{ keyspace, partition, key, value, isPromise, ...stamp }]));
+      writes.push(store.write([{ keyspace, partition, key, value, isPreparedBallot, ...stamp }]));
     }
   };
   write(2_000);
@@ -109,7 +109,9 @@ function differences({ store, ring }: World): string[] {
   const [was, is] = [partitionerOf(partitioner), partitionerOf(reshape.partitioner)];
   const all = { rowsMax: 10_000, bytesMax: 10_000_000 };
   const open = (partition: number): string[] =>
-    store.promises(keyspace, partition).map(({ key, ms, tie }) => `${key.toString()} ${ms} ${tie}`);
+    store
+      .preparedBallots(keyspace, partition)
+      .map(({ key, ms, tie }) => `${key.toString()} ${ms} ${tie}`);
   const children = [...reshapeMappingOf(ring).parents.keys()];
   const parents = [...reshapeMappingOf(ring).retired];
   const records = (partition: number): string[] =>
@@ -217,7 +219,7 @@ test('a child gets floor and barrier, and repair of old records waits meanwhile'
     [0, 1_400],
     [1, 1_700],
   ] as const) {
-    await store.promiseFloor(keyspace, partition, ms);
+    await store.raiseBarrier(keyspace, partition, ms);
     await store.raiseFloor(keyspace, partition, ms);
   }
   const old = {
@@ -274,7 +276,7 @@ test('a child that is created again gets no record that its parents refuse', asy
   const store = await opened(folder.path);
   const ring = copying(reshapes.split);
   await filled(store, ring, () => Promise.resolve());
-  await store.promiseFloor(keyspace, 0, 100);
+  await store.raiseBarrier(keyspace, 0, 100);
   await store.raiseFloor(keyspace, 0, 100);
   const [child = -1] = reshapeMappingOf(ring).parents.keys();
   const key = keyOf(0);

@@ -1,7 +1,7 @@
 // Fills the files of child partitions from those of their parents on this device, after a split or
 // merge. No byte leaves the device. SPLITS.md explains why nothing is lost.
 import { must } from '@ringwright/base/assert';
-import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
+import type { PartitionRef } from '@ringwright/partition/file/data-paths';
 import type { Write } from '@ringwright/partition/file/record';
 import type { AdoptedChild } from '@ringwright/partition/parts/child-fills';
 import type { MirrorPhase } from '@ringwright/partition/parts/mirrors';
@@ -57,11 +57,11 @@ export async function fillChild(
   const child = { keyspace: active.ring.keyspace, partition };
   const begun = fills.underway(child);
   if (begun !== null) await begun;
-  else if (fills.given(child) === null) {
+  else if (fills.adoptedChild(child) === null) {
     const children = [child, ...siblingsOf(ports.store, task, parents)];
     await fills.run(children, () => fillAll(ports, task, familyOf(active, parents, children)));
   }
-  const given = fills.given(child);
+  const given = fills.adoptedChild(child);
   if (given === null) throw filling(partition);
   onProgress({ rows: given.rows, bytes: given.bytes });
 }
@@ -74,7 +74,7 @@ function siblingsOf(
   store: Store,
   { active, partition }: Omit<Child, 'move'>,
   parents: readonly number[],
-): PartitionPlace[] {
+): PartitionRef[] {
   const { keyspace, reshape } = active.ring;
   if (reshape?.kind !== 'to') return [];
   const found = reshapeMappingOf(active.ring);
@@ -89,7 +89,7 @@ function siblingsOf(
 interface Family {
   readonly keyspace: string;
   readonly parents: readonly number[];
-  readonly children: readonly PartitionPlace[];
+  readonly children: readonly PartitionRef[];
   readonly partitioner: Partitioner;
   readonly childOf: (key: Uint8Array) => number;
   /** Whether the parents take requests, so that each write to them goes to the children too. */
@@ -99,7 +99,7 @@ interface Family {
 function familyOf(
   { ring }: ActiveRing,
   parents: readonly number[],
-  children: readonly PartitionPlace[],
+  children: readonly PartitionRef[],
 ): Family {
   const { keyspace, reshape, partitioner } = ring;
   const isShared = reshape?.kind === 'to';
@@ -168,10 +168,10 @@ function mirror(store: Store, { parents, children, childOf }: Family, phase: Mir
 function promisesOf(store: Store, { keyspace, parents, children, childOf }: Family): Write[] {
   const filled = new Set(children.map(({ partition }) => partition));
   return parents
-    .flatMap((parent) => store.promises(keyspace, parent))
+    .flatMap((parent) => store.preparedBallots(keyspace, parent))
     .map(({ key, ms, tie }) => ({ keyspace, partition: childOf(key), key, ms, tie }))
     .filter(({ partition }) => filled.has(partition))
-    .map((promise) => ({ ...promise, value: null, isPromise: true }));
+    .map((promise) => ({ ...promise, value: null, isPreparedBallot: true }));
 }
 
 function requireComplete(store: Store, { ring }: ActiveRing, parent: number) {

@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
+import type { PartitionRef } from '@ringwright/partition/file/data-paths';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { partitionField } from '@ringwright/wire/fields';
 import { z } from 'zod';
@@ -47,7 +47,7 @@ export class HeldFiles {
     return this.#held.get(keyspace)?.has(partition) === true;
   }
 
-  list(): PartitionPlace[] {
+  list(): PartitionRef[] {
     return [...this.#held].flatMap(([keyspace, partitions]) =>
       [...partitions].map((partition) => ({ keyspace, partition })),
     );

@@ -262,12 +262,12 @@ describe('a holder that lost its records', () => {
 
 describe('open promises', () => {
   const promise = (key: string, ms: number) => {
-    const about = { keyspace: 'cities', partition: 0, value: null, isPromise: true };
+    const about = { keyspace: 'cities', partition: 0, value: null, isPreparedBallot: true };
     return { ...about, key: Buffer.from(key), ms: firstMs + ms, tie: 3 };
   };
   const kept = ({ store }: StoreDevice) =>
     store
-      .promises('cities', 0)
+      .preparedBallots('cities', 0)
       .map(({ key, ms, tie }) => [String(key), ms - firstMs, tie].join(' '))
       .sort((a, b) => a.localeCompare(b));
 
@@ -284,7 +284,7 @@ describe('open promises', () => {
     };
     expect(await loading(lost!, 'refill')).toBe('loaded');
     expect(kept(lost!)).toEqual(['a 50 3', 'copied 40 3', 'late 60 3']);
-    const older = { ...promise('a', 45), isPromise: false };
+    const older = { ...promise('a', 45), isPreparedBallot: false };
     const [outcome] = await lost!.store.write([older]);
     expect(outcome, 'the other holder would answer the same').toMatchObject({ kind: 'promised' });
   });
@@ -293,7 +293,7 @@ describe('open promises', () => {
     await using cluster = await initializing();
     const [, , source, joiner] = cluster.devices;
     await source!.store.write([promise('x', 10), promise('y', 10)]);
-    await joiner!.store.write([promise('x', 20), { ...promise('y', 30), isPromise: false }]);
+    await joiner!.store.write([promise('x', 20), { ...promise('y', 30), isPreparedBallot: false }]);
     expect(await loading(joiner!)).toBe('loaded');
     expect(kept(joiner!)).toEqual(['x 20 3']);
   });

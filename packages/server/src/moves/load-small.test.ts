@@ -71,7 +71,7 @@ const many = (count: number, value = 'v'): Record<string, string> =>
 /** Raises the floor at these holders; normally at all of them. */
 async function raiseFloor(holders: readonly StoreDevice[], ms: number): Promise<void> {
   for (const { store } of holders) {
-    await store.promiseFloor(keyspace, 0, ms);
+    await store.raiseBarrier(keyspace, 0, ms);
     await store.raiseFloor(keyspace, 0, ms);
   }
 }
@@ -141,9 +141,9 @@ test('packed records are merged with those of the joiner', async () => {
 test('open promises of the source come with the records', async () => {
   const { source, joiner } = await joining(many(3));
   const promise = { keyspace, partition: 0, key: Buffer.from('p'), value: null };
-  await source.store.write([{ ...promise, ms: firstMs, tie: 5, isPromise: true }]);
+  await source.store.write([{ ...promise, ms: firstMs, tie: 5, isPreparedBallot: true }]);
   expect(await load({ source, joiner })).toBe('packed');
-  expect(joiner.store.promises(keyspace, 0)).toMatchObject([{ ms: firstMs, tie: 5 }]);
+  expect(joiner.store.preparedBallots(keyspace, 0)).toMatchObject([{ ms: firstMs, tie: 5 }]);
 });
 
 test('records that differ from the digest are discarded', async () => {
@@ -218,7 +218,7 @@ describe('a source that lies about its floor', () => {
   test('cannot keep writes out with a barrier in the future', async () => {
     const place = await joining(many(9));
     const { source, joiner } = place;
-    await source.store.promiseFloor(keyspace, 0, Date.now() + 1_000_000);
+    await source.store.raiseBarrier(keyspace, 0, Date.now() + 1_000_000);
     expect(await load({ source, joiner })).toBe('COPY_INVALID');
     expect(joiner.info(0)?.barrierMs).toBe(0);
   });

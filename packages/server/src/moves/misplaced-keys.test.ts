@@ -56,7 +56,7 @@ test('a write, a promise and a push with a misplaced key are refused as a whole'
   const peer = { call: () => Promise.reject(new Error('nothing is asked back')) };
   await expect(answerPrepare(device.replica, prepare, peer)).rejects.toEqual(misplaced);
   expect([device.info(0)?.rows, device.info(0)?.seq]).toEqual([0, 0]);
-  expect(device.store.promises('cities', 0)).toEqual([]);
+  expect(device.store.preparedBallots('cities', 0)).toEqual([]);
   await device.answer(push.method, { ...about, rows: [rowOf(good)] });
   expect(device.value(0, good)).toBe('v');
 });

@@ -44,5 +44,5 @@ function promiseOf(
   place: { readonly keyspace: string; readonly partition: number; readonly key: Uint8Array },
   [ms, tie]: readonly [number, number],
 ): Write {
-  return { ...place, value: null, ms, tie, isPromise: true };
+  return { ...place, value: null, ms, tie, isPreparedBallot: true };
 }

@@ -28,7 +28,7 @@ class ModelFile {
     const hash = createHash('sha256').update(`${key} ${ms}`).digest().subarray(0, 8);
     const outcome: WriteOutcome =
       kind === 'applied' ? { kind } : { kind, ms: held?.ms ?? 0, tie: 0 };
-    this.recent.note({ ...row, hash, isPromise: false }, outcome, this.seq);
+    this.recent.note({ ...row, hash, isPreparedBallot: false }, outcome, this.seq);
   }
 
   restart(): void {

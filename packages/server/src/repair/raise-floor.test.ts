@@ -245,7 +245,7 @@ test('a copy is repeated if its source purges tombstones meanwhile', async () =>
     // The holders agreed while the earlier file was here, so now the other two raise the floor.
     await world.write('a', null, [0, 1]);
     for (const id of [0, 1]) {
-      await world.device(id).store.promiseFloor(keyspace, 0, world.ms);
+      await world.device(id).store.raiseBarrier(keyspace, 0, world.ms);
       await world.device(id).store.raiseFloor(keyspace, 0, world.ms);
     }
   };

@@ -50,7 +50,7 @@ async function put(cluster: StoreCluster, ids: readonly number[], value: string 
 test('a record below the barrier that one holder has is read and repaired', async () => {
   await using cluster = await openCluster();
   await put(cluster, [0], 'old');
-  for (const { store } of cluster.devices) await store.promiseFloor(keyspace, 0, floorMs);
+  for (const { store } of cluster.devices) await store.raiseBarrier(keyspace, 0, floorMs);
   const [, one, two] = cluster.devices;
   two!.up = false;
   expect(await read(cluster)).toBe('old');

@@ -1,7 +1,7 @@
 // Log lines about repairs: what a device did to files of its own that were not as they should be.
-import type { PartitionPlace } from '@ringwright/partition/file/data-paths';
+import type { PartitionRef } from '@ringwright/partition/file/data-paths';
 
-export interface Repair extends PartitionPlace {
+export interface Repair extends PartitionRef {
   readonly sentence: string;
   /** Devices that gave their records. */
   readonly from?: readonly number[];
@@ -17,7 +17,7 @@ const sentences = {
 
 export function repaired(
   how: keyof typeof sentences,
-  { keyspace, partition }: PartitionPlace,
+  { keyspace, partition }: PartitionRef,
 ): Repair {
   return { keyspace, partition, sentence: sentences[how] };
 }

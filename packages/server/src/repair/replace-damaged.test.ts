@@ -22,7 +22,7 @@ test('a deleted file is rewritten, and loaded from the start unless it was compl
   for (const partition of ['0', '1']) {
     rmSync(join(folder.path, 'partitions', keyspace, partition), { recursive: true });
   }
-  expect((await store.lookAtFiles()).lost).toHaveLength(2);
+  expect((await store.checkOpenFiles()).lost).toHaveLength(2);
   const [missed] = await store.write([{ ...place, partition: 1, ms: 2 }]);
   expect(missed?.kind).toBe('absent');
   const active = activeOn(servedRing({ devices: 3, replicas: 3, power: 1 }), 0);

@@ -277,7 +277,7 @@ describe('rounds', () => {
           tie: 0,
         },
       ]);
-      await store.promiseFloor('cities', 0, firstMs);
+      await store.raiseBarrier('cities', 0, firstMs);
     }
     const [crashed, ...others] = cluster.devices;
     for (const { store } of others) await store.raiseFloor('cities', 0, firstMs);
@@ -313,7 +313,7 @@ describe('a floor that was never promised here', () => {
     for (const device of cluster.devices) await device.put(0, { [names[0] ?? '']: 'v' });
     for (const id of raised) {
       const { store } = cluster.devices[id] ?? {};
-      await store?.promiseFloor('cities', 0, firstMs + 1_000);
+      await store?.raiseBarrier('cities', 0, firstMs + 1_000);
       await store?.raiseFloor('cities', 0, firstMs + 1_000);
     }
     const [, own] = cluster.devices;

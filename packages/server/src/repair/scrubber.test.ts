@@ -25,7 +25,7 @@ test('the scrubber reads each file once a cycle, within the rate, and reports da
         [3, 0, 1, 2].map((partition) => ({ keyspace: 'test', partition }) as PartitionInfo),
       damaged: () => [],
       suspects: new Set(),
-      lookAtFiles: () => {
+      checkOpenFiles: () => {
         looks += 1;
         const log = looks === 2 ? new CodedError('LOG_DAMAGED', '1.log is gone') : null;
         return Promise.resolve({ partitions: 3, lost: [], log, errors: [] });
@@ -63,7 +63,7 @@ test('a file in which a read found damage is scrubbed at once, outside the cycle
   const scrubber = new Scrubber({
     store: {
       ...{ list: () => [], damaged: () => [], suspects },
-      lookAtFiles: () => Promise.reject(new Error('not yet')),
+      checkOpenFiles: () => Promise.reject(new Error('not yet')),
       scrub: () =>
         Promise.resolve({ bytes: 1, findings: [{ code: 'RECORD_DAMAGED', message: 'x' }] }),
     },

@@ -10,7 +10,7 @@ import {
   scrubFirstMs,
 } from '@ringwright/base/limits-store';
 import { shortened } from '@ringwright/base/shortened';
-import type { FilesLook } from '@ringwright/partition/parts/look-at-files';
+import type { FilesCheck } from '@ringwright/partition/parts/check-open-files';
 import type { Store } from '@ringwright/partition/store';
 import { damageCharactersMax, damagedFilesMax, type filesLook } from '@ringwright/wire/files';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
@@ -19,7 +19,7 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 const FAILED_PAUSE_MS = 60_000;
 
 interface ScrubberPorts {
-  readonly store: Pick<Store, 'list' | 'scrub' | 'lookAtFiles' | 'damaged' | 'suspects'>;
+  readonly store: Pick<Store, 'list' | 'scrub' | 'checkOpenFiles' | 'damaged' | 'suspects'>;
   readonly monotonicMs: () => number;
   readonly nowMs: () => number;
   /** Called when a file was found damaged: it should be replaced. */
@@ -45,7 +45,7 @@ export class Scrubber {
   #waiting: { readonly keyspace: string; readonly partition: number }[] = [];
   #cycleBeganMs: number;
   #lookedMs: number;
-  #look: Promise<FilesLook> | null = null;
+  #look: Promise<FilesCheck> | null = null;
   /** No file is read before this time, because the bytes read so far have used up the rate. */
   #paidUntilMs = 0;
 
@@ -84,7 +84,7 @@ export class Scrubber {
    * Checks the files in use. A call during a running check returns that check's promise. Rejects
    * with STORE_FAILED, STORE_CLOSED.
    */
-  look(): Promise<FilesLook> {
+  look(): Promise<FilesCheck> {
     this.#look ??= this.#lookNow().finally(() => {
       this.#look = null;
     });
@@ -101,10 +101,10 @@ export class Scrubber {
     return this.#ports.store.damaged();
   }
 
-  async #lookNow(): Promise<FilesLook> {
+  async #lookNow(): Promise<FilesCheck> {
     const { store, monotonicMs, nowMs, onFindings, onLogLost, onError } = this.#ports;
     this.#lookedMs = monotonicMs();
-    const look = await store.lookAtFiles();
+    const look = await store.checkOpenFiles();
     for (const error of look.errors) onError(error);
     if (look.log !== null) {
       this.#logLoss = { ms: nowMs(), reason: look.log.message };

@@ -24,7 +24,7 @@ export const answerFloorPromise: ReplicaAnswer<typeof floorPromise> = async (
   if (ports.clock.aheadMs({ ms: floorMs, tie: 0 }) > -tombstoneAgeMsMin / 2) {
     throw new CodedError('CLOCK_AHEAD', `a floor of ${floorMs} ms is too recent by the clock here`);
   }
-  await ports.store.promiseFloor(keyspace, partition, floorMs);
+  await ports.store.raiseBarrier(keyspace, partition, floorMs);
   await ports.inFlight.drained(keyspace, partition);
   return { incarnation };
 };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type KeyBounds, positionAfterKey } from '@ringwright/base/key-bounds';
 import { listTurnBytesMax } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { isGone } from '@ringwright/partition/file/record';
+import { isDeletedAt } from '@ringwright/partition/file/record';
 import { hashRecord } from '@ringwright/partition/file/record-bytes';
 import { unpackPage } from '@ringwright/wire/listing';
 import { expect, test } from 'vitest';
@@ -61,7 +61,7 @@ function pageOf(sorted: readonly Held[], { from, to, reverse }: KeyBounds, limit
     keys: page.map(({ key }) => key.toString('hex')),
     about: {
       digest: digest.slice(0, 16),
-      gone: page.filter((record) => isGone(record, nowMs)).length,
+      gone: page.filter((record) => isDeletedAt(record, nowMs)).length,
       next: end === -1 ? null : Buffer.from(positionAfterKey(within[end]!.key, reverse)),
     },
   };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { positionAfterKey } from '@ringwright/base/key-bounds';
 import { listTurnBytesMax } from '@ringwright/base/limits';
 import type { KeyPageBounds } from '@ringwright/partition/file/key-page';
-import { type HashedRow, isGone } from '@ringwright/partition/file/record';
+import { type HashedRow, isDeletedAt } from '@ringwright/partition/file/record';
 import { type keysAfter, type PageRow, packPage, type pageRead } from '@ringwright/wire/listing';
 import { passFence, type ReplicaAnswer, requireServing } from './replica.ts';
 import { wireContent } from './wire-record.ts';
@@ -15,7 +15,7 @@ export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request
   const bounds = pageBounds({ ...request, from, to: null, reverse: false });
   const { rows, next } = ports.store.pages.read(request, bounds);
   const keys = rows.map((row): [Uint8Array, number, number, boolean] => {
-    return [row.key, row.ms, row.tie, isGone(row, nowMs)];
+    return [row.key, row.ms, row.tie, isDeletedAt(row, nowMs)];
   });
   return { keys, more: next !== null };
 };

@@ -48,7 +48,7 @@ async function promise(
   serves: boolean,
 ): Promise<AnswerOf<typeof recordPrepare>> {
   const { keyspace, partition, key, ms, tie } = request;
-  const write = { keyspace, partition, key, value: null, ms, tie, isPromise: true };
+  const write = { keyspace, partition, key, value: null, ms, tie, isPreparedBallot: true };
   const writing = ports.store.write([write]);
   const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
   if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);

@@ -130,7 +130,7 @@ export const answerPromises: ReplicaAnswer<typeof promises> = async (ports, requ
   await ports.inFlight.drained(keyspace, partition);
   if (ports.store.marks(keyspace, partition) === null) throw filling(partition);
   const above = ports.store
-    .promises(keyspace, partition)
+    .preparedBallots(keyspace, partition)
     .filter(({ key }) => Buffer.compare(key, after) > 0)
     .sort((a, b) => Buffer.compare(a.key, b.key));
   const told = above.slice(0, offerRowsMax);
@@ -159,7 +159,7 @@ export const answerRows: ReplicaAnswer<typeof rowsSince> = async (ports, request
     rows: rows.map((row) => ({ key: row.key, ...wireContent(row) })),
     lastSeq,
     more,
-    hasPromises: ports.store.promises(keyspace, partition).length > 0,
+    hasPromises: ports.store.preparedBallots(keyspace, partition).length > 0,
   };
 };
 

@@ -1,7 +1,7 @@
 // A record as it travels and as coordinators see it; expiry and origin only if it has them. Pure.
 import type { Stamp } from '@ringwright/base/stamp';
 import type { RecordContent } from '@ringwright/partition/file/record';
-import { isGone } from '@ringwright/partition/file/record';
+import { isDeletedAt } from '@ringwright/partition/file/record';
 import type { AnswerOf } from '@ringwright/wire/message';
 import type { recordRead } from '@ringwright/wire/records';
 
@@ -38,5 +38,5 @@ export function identityOf({ ms, tie, origin }: Pick<WireContent, 'ms' | 'tie' |
  * record's own stamp.
  */
 export function asOf<Kind extends WireContent | null>(record: Kind, nowMs: number): Kind {
-  return record !== null && isGone(record, nowMs) ? { ...record, value: null } : record;
+  return record !== null && isDeletedAt(record, nowMs) ? { ...record, value: null } : record;
 }

@@ -23,7 +23,7 @@ test('each write of a message is stored or refused by itself', async () => {
   };
   await device!.store.write([
     { ...about, ...write(0, second!, firstMs + 5) },
-    { ...about, ...write(1, of(1)[0]!, firstMs + 9), value: null, isPromise: true },
+    { ...about, ...write(1, of(1)[0]!, firstMs + 9), value: null, isPreparedBallot: true },
   ]);
   const writes = [
     write(0, first!),

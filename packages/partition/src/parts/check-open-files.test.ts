@@ -32,7 +32,7 @@ async function stored(place: Scratch, limits = {}): Promise<Store> {
   await first.close(); // the log no longer has these rows
   const store = await place.open(limits);
   await store.write([0, 1, 2].map((partition) => write('key', 'a value', 1, partition)));
-  expect(await store.lookAtFiles()).toEqual(allWell);
+  expect(await store.checkOpenFiles()).toEqual(allWell);
   return store;
 }
 
@@ -72,18 +72,18 @@ describe('damage of one partition', () => {
       // With this limit, each row is in the WAL at once.
       const store = await stored(place, { memtableRowsMax: 1 });
       change(place);
-      const { lost, partitions } = await store.lookAtFiles();
+      const { lost, partitions } = await store.checkOpenFiles();
       expect(lost).toMatchObject([{ partition: 1, error: { code: 'PARTITION_DAMAGED' } }]);
       expect(partitions).toBe(3);
       expect(store.damaged()).toMatchObject([{ keyspace: 'test', partition: 1 }]);
       const outcomes = await store.write([write('key', 'newer', 2, 1), write('key', 'b', 2, 2)]);
       expect(outcomes).toMatchObject([{ kind: 'absent' }, { kind: 'applied' }]);
       expect(() => textOf(store, 'key', 1)).toThrow('file of test/1: ');
-      expect((await store.lookAtFiles()).lost).toEqual([]);
+      expect((await store.checkOpenFiles()).lost).toEqual([]);
       await store.drop('test', 1);
       await store.create('test', 1, 'filling');
       await store.write([write('key', 'refilled', 3, 1)]);
-      expect(await store.lookAtFiles()).toEqual(allWell);
+      expect(await store.checkOpenFiles()).toEqual(allWell);
       expect(textOf(store, 'key', 1)).toBe('refilled');
     });
   }
@@ -96,13 +96,13 @@ test('a file that cannot be checked now is not lost, and the others are checked'
   renameSync(home, away);
   symlinkSync(home, home); // ELOOP, which is not an error that means that there is no file
   rmSync(dataOf(place, 1));
-  const { lost, errors } = await store.lookAtFiles();
+  const { lost, errors } = await store.checkOpenFiles();
   expect(lost).toMatchObject([{ partition: 1 }]);
   expect(errors).toMatchObject([{ code: 'ELOOP' }]);
   unlinkSync(home);
   renameSync(away, home);
   await store.drop('test', 1);
-  expect(await store.lookAtFiles()).toEqual({ ...allWell, partitions: 2 });
+  expect(await store.checkOpenFiles()).toEqual({ ...allWell, partitions: 2 });
   expect(textOf(store, 'key', 0)).toBe('a value');
 });
 
@@ -112,11 +112,11 @@ describe('a lost file that is still open is rewritten', () => {
       await using place = scratch();
       let store = await stored(place);
       harm[name]?.(place);
-      await store.lookAtFiles();
+      await store.checkOpenFiles();
       expect(await store.rewriteLost('test', 1)).toBe(true);
       expect(store.damaged()).toEqual([]);
       await store.write([write('later', 'too', 2, 1)]);
-      expect((await store.lookAtFiles()).lost).toEqual([]);
+      expect((await store.checkOpenFiles()).lost).toEqual([]);
       await store.close();
       store = await place.open({});
       expect(store.info('test', 1)?.state).toBe('ready');
@@ -135,7 +135,7 @@ describe('a lost file that is still open is rewritten', () => {
     const store = await openStore({ directory: place.directory, newIncarnation });
     expect(textOf(store, 'key', 1)).toBe('a value');
     unlinkSync(dataOf(place, 1));
-    await store.lookAtFiles();
+    await store.checkOpenFiles();
     const before = readdirSync(homeOf(place, 1));
     let killed: Scratch | undefined;
     onIncarnation = () => {
@@ -158,7 +158,7 @@ describe('a lost file that is still open is rewritten', () => {
     await using place = scratch();
     const store = await stored(place);
     harm['a copy takes its place']?.(place);
-    await store.lookAtFiles();
+    await store.checkOpenFiles();
     expect(await store.rewriteLost('test', 1)).toBe(false);
     expect(store.damaged()).toHaveLength(1);
     await store.drop('test', 1);
@@ -177,9 +177,9 @@ test('nothing that a store does by itself is reported as damage', async () => {
       store.write(writes),
       round % 8 === 0 ? store.scrub('test', round % 3) : null,
     ]);
-    found.push(...(await store.lookAtFiles()).lost);
+    found.push(...(await store.checkOpenFiles()).lost);
     await work;
-    const { lost, log } = await store.lookAtFiles();
+    const { lost, log } = await store.checkOpenFiles();
     found.push(...lost, ...(log === null ? [] : [log]));
   }
   expect(found).toEqual([]);
@@ -233,7 +233,7 @@ test('a deleted file stays open until it is rewritten', async () => {
   const store = await stored(place, { openPartitionFilesMax: 2 });
   expect(textOf(store, 'first', 0)).toBe('a file');
   rmSync(homeOf(place, 0), { recursive: true });
-  expect((await store.lookAtFiles()).lost).toMatchObject([{ partition: 0 }]);
+  expect((await store.checkOpenFiles()).lost).toMatchObject([{ partition: 0 }]);
   for (const partition of [1, 2, 1, 2]) textOf(store, 'first', partition);
   expect(await store.rewriteLost('test', 0)).toBe(true);
   expect(textOf(store, 'key', 0)).toBe('a value');
@@ -248,11 +248,11 @@ describe('the log', () => {
       if (name === 'cut') truncateSync(file, 20);
       else rmSync(file);
       if (name === 'replaced') writeFileSync(file, Buffer.alloc(4_000_000));
-      const { log, lost } = await store.lookAtFiles();
+      const { log, lost } = await store.checkOpenFiles();
       expect(log).toMatchObject({ code: 'LOG_DAMAGED' });
       expect(lost).toEqual([]);
       await store.write([write('later', 'another', 2)]);
-      expect((await store.lookAtFiles()).log).toBeNull();
+      expect((await store.checkOpenFiles()).log).toBeNull();
       await expect.poll(() => logFiles(place.directory).includes(file)).toBe(false);
       // What a start after a kill finds: everything, as soon as the files are synced.
       const found = async (): Promise<unknown[]> => {
@@ -271,9 +271,9 @@ describe('the log', () => {
       const store = await stored(place);
       truncateSync(logFiles(place.directory).at(-1) ?? '', keptBytes);
       await store.write([write('later', 'another', 2)]);
-      expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+      expect((await store.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
       await store.write([write('last', 'a third', 3)]);
-      expect((await store.lookAtFiles()).log).toBeNull();
+      expect((await store.checkOpenFiles()).log).toBeNull();
       const found = async (): Promise<unknown[]> => {
         await using image = scratch(place.directory);
         const reopened = await image.open();
@@ -291,11 +291,11 @@ describe('the log', () => {
     const value = 'v'.repeat(60_000);
     for (let ms = 2; ms < 6; ms += 1) await store.write([write('key', value, ms)]);
     expect(logFiles(place.directory).length).toBeGreaterThan(1);
-    expect((await store.lookAtFiles()).log).toBeNull();
+    expect((await store.checkOpenFiles()).log).toBeNull();
     truncateSync(first, 0);
-    expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+    expect((await store.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
     await store.write([write('later', 'another', 9)]);
-    expect((await store.lookAtFiles()).log).toBeNull();
+    expect((await store.checkOpenFiles()).log).toBeNull();
   });
 
   test('a store that cannot begin a new log segment fails', async () => {
@@ -303,7 +303,7 @@ describe('the log', () => {
     const place = scratch();
     const store = await stored(place);
     rmSync(join(place.directory, 'log'), { recursive: true });
-    expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+    expect((await store.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
     await expect(store.write([write('later', 'another', 2)])).rejects.toMatchObject({
       code: 'STORE_FAILED',
     });

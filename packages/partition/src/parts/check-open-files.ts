@@ -9,7 +9,7 @@ import type { Partition } from '../file/partition.ts';
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
-export interface FilesLook {
+export interface FilesCheck {
   /** Number of partitions checked. */
   readonly partitions: number;
   /** Marked as damaged by this check: see Store.damaged. */
@@ -25,7 +25,7 @@ export interface FilesLook {
 }
 
 /** Makes three system calls per partition, on this thread in short turns. */
-export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
+export async function checkOpenFiles(parts: StoreParts): Promise<FilesCheck> {
   const errors: unknown[] = [];
   const noted = (error: unknown): null => {
     errors.push(error);
@@ -33,11 +33,11 @@ export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
   };
   const mended = await lookAtEmpties(parts).catch(noted);
   const log = (await lookAtLog(parts).catch(noted)) ?? mended;
-  const lost: FilesLook['lost'][number][] = [];
+  const lost: FilesCheck['lost'][number][] = [];
   let partitions = 0;
   for (const partition of [...parts.registry.all()]) {
     if (parts.closed) break;
-    if (partition.gone || partition.damage !== null) continue;
+    if (partition.isDropped || partition.damage !== null) continue;
     try {
       const error = damageOf(parts.root, partition);
       const { keyspace, partition: number } = partition;
@@ -103,8 +103,8 @@ function whyFinishedLost({
   checkpointer,
 }: Pick<StoreParts, 'log' | 'registry' | 'checkpointer'>): string | null {
   let oldest = log.currentSegment;
-  for (const { damage, dirtySince, keptSince } of registry.all()) {
-    if (damage === null) oldest = Math.min(oldest, dirtySince, keptSince);
+  for (const { damage, dirtySegment, neededSegment } of registry.all()) {
+    if (damage === null) oldest = Math.min(oldest, dirtySegment, neededSegment);
   }
   return log.whyFinishedLost(Math.max(oldest, checkpointer.leftSegments));
 }

@@ -4,14 +4,14 @@ import { statSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyHoldLookMs, copyHoldMsMax } from '@ringwright/base/limits-copies';
 import { removeFiles } from '@ringwright/node/remove-files';
-import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
+import type { CarrierEndpoint, CopyReport, FilePart } from '../carry/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
-import type { PromisedRoom } from '../parts/disk-space.ts';
+import type { DiskReservation } from '../parts/disk-space.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
 import { withFile } from '../parts/use-partition.ts';
+import { beginHold, changedDuringCopy, endHold } from './copy-live-file.ts';
 import { type CopyDescription, described } from './copy-manifest.ts';
-import { beginHold, endHold, touched } from './held-file.ts';
 
 const TICKET_BYTES = 32;
 const KEY_BYTES = 16;
@@ -25,10 +25,10 @@ interface Hold {
 }
 
 /** Where the joiner's carrier fetches the bytes. */
-type CopyDoor = Omit<CopyGate, 'host'>;
+type CopyDoor = Omit<CarrierEndpoint, 'host'>;
 
 /** A file given to another server. The carrier has it open until it is released. */
-export class GivenCopy {
+export class OutgoingCopy {
   readonly description: CopyDescription;
   /** Key of the keyed checksum: drawn here, and sent only to the server that may have the copy. */
   readonly key = randomBytes(KEY_BYTES).toString('hex');
@@ -38,7 +38,7 @@ export class GivenCopy {
   readonly #checksum = Promise.withResolvers<string>();
   #hold: Hold | null;
   #aside: string | null = null;
-  #room: PromisedRoom | null = null;
+  #room: DiskReservation | null = null;
   /** Why the rest of the copy cannot be given. */
   #failure: CodedError | null = null;
   #released = false;
@@ -97,7 +97,7 @@ export class GivenCopy {
    */
   async checksum(): Promise<string> {
     const checksum = await this.#checksum.promise;
-    if (!this.#isUntouched()) this.#fail(touched(this.#partition));
+    if (!this.#isUntouched()) this.#fail(changedDuringCopy(this.#partition));
     if (this.#failure !== null) throw this.#failure;
     return checksum;
   }
@@ -126,7 +126,7 @@ export class GivenCopy {
       // rest.
       this.#checksum.resolve(report.checksum);
     } else if (report.kind === 'detached') {
-      if (!this.#isUntouched()) this.#fail(touched(this.#partition));
+      if (!this.#isUntouched()) this.#fail(changedDuringCopy(this.#partition));
       this.#endHold();
     } else if (report.kind === 'failed') this.#fail(new CodedError('COPY_CUT', report.message));
   }
@@ -143,7 +143,7 @@ export class GivenCopy {
     const hold = this.#hold;
     if (hold === null || this.#aside !== null) return;
     if (!this.#isUntouched()) {
-      this.#fail(touched(this.#partition));
+      this.#fail(changedDuringCopy(this.#partition));
       return;
     }
     const isLong = performance.now() - hold.sinceMs > copyHoldMsMax;
@@ -154,7 +154,7 @@ export class GivenCopy {
 
   async #detach(directory: string): Promise<void> {
     try {
-      const room = await this.#parts.disk.promise(this.description.bytes);
+      const room = await this.#parts.disk.reserve(this.description.bytes);
       if (this.#released) {
         room.release();
         return;
@@ -162,7 +162,7 @@ export class GivenCopy {
       this.#room = room;
       this.#order({ kind: 'detach', directory });
     } catch (error) {
-      this.#fail(error instanceof CodedError ? error : touched(this.#partition));
+      this.#fail(error instanceof CodedError ? error : changedDuringCopy(this.#partition));
     }
   }
 
@@ -186,7 +186,7 @@ export class GivenCopy {
  * reads the file, and its WAL up to its present end, while checkpoints wait. In WAL mode only a
  * checkpoint changes these bytes.
  */
-export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
+export function giveCopy(parts: StoreParts, partition: Partition): OutgoingCopy {
   return withFile(parts, partition, (file) => {
     file.flush();
     const walBytes = file.wal.holdStill();
@@ -196,6 +196,6 @@ export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
     const files = [{ path: name, bytes: fileBytes }, ...(walBytes > 0 ? [wal] : [])];
     const bytes = fileBytes + walBytes;
     const description = { ...described(file.info()), bytes, walBytes };
-    return new GivenCopy(parts, partition, { description, files, file });
+    return new OutgoingCopy(parts, partition, { description, files, file });
   });
 }

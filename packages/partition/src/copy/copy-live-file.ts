@@ -16,8 +16,8 @@ import { dropped, withFile } from '../parts/use-partition.ts';
  * longer runs all the same.
  */
 export function beginHold(partition: Partition): void {
-  partition.pins += 1;
-  partition.held += 1;
+  partition.pinCount += 1;
+  partition.holdCount += 1;
 }
 
 /**
@@ -25,8 +25,8 @@ export function beginHold(partition: Partition): void {
  * none.
  */
 export function endHold(parts: Pick<StoreParts, 'checkpointer'>, partition: Partition): void {
-  partition.pins -= 1;
-  partition.held -= 1;
+  partition.pinCount -= 1;
+  partition.holdCount -= 1;
   if (!partition.isCheckpointDue) return;
   partition.isCheckpointDue = false;
   parts.checkpointer.request(partition);
@@ -60,7 +60,7 @@ export async function whileHeld<Result>(
  * has all of it; SQLite uses its whole frames. If writes outpace the helper process, this process
  * copies instead, 1 MiB a turn. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
  */
-export async function copyAside(
+export async function copyInProcess(
   parts: StoreParts,
   partition: Partition,
   to: string,
@@ -72,10 +72,10 @@ export async function copyAside(
     const copied = await copyInRounds(parts, partition, { file, to });
     if (copied !== null) return copied;
     for (const name of [to, `${to}-wal`]) await removeFiles(name);
-    await mirrorAside(parts, partition, to);
+    await backUpFile(parts, partition, to);
     return seq;
   } catch (error) {
-    if (partition.gone || partition.file !== file) throw dropped(partition, error);
+    if (partition.isDropped || partition.file !== file) throw dropped(partition, error);
     throw error;
   }
 }
@@ -146,7 +146,7 @@ async function copyLast(
  * Copies through the backup API, which mirrors writes of its own connection: the copy shows the
  * moment it ends. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
  */
-export async function mirrorAside(
+export async function backUpFile(
   parts: StoreParts,
   partition: Partition,
   to: string,
@@ -162,7 +162,7 @@ export async function mirrorAside(
   }
 }
 
-export function touched({ keyspace, partition }: Partition): CodedError {
+export function changedDuringCopy({ keyspace, partition }: Partition): CodedError {
   const message = `${keyspace}/${partition} changed in its file while it was copied`;
   return new CodedError('COPY_BUSY', message, { hint: 'start the copy again' });
 }

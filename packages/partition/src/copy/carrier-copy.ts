@@ -1,7 +1,7 @@
 // A partition file that the carrier of this server fetches from the source's carrier.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyIdleMsMax } from '@ringwright/base/limits-copies';
-import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
+import type { CarrierEndpoint, CopyReport, FilePart } from '../carry/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import type { StoreParts } from '../parts/store-parts.ts';
@@ -15,7 +15,7 @@ interface Fetching {
 }
 
 /** The caller ends it with finish or discard. Until finish resolves the live file is unchanged. */
-export class TakenCopy {
+export class CarrierCopy {
   readonly about: CopyDescription;
   readonly #staged: StagedCopy;
   readonly #order: ReturnType<StoreParts['carrier']['begin']>;
@@ -51,7 +51,7 @@ export class TakenCopy {
    * both may be retried. Otherwise the copy is worthless: COPY_INVALID, DISK_FULL, and COPY_CUT of
    * a carrier that ended.
    */
-  fetch(gate: CopyGate, onBytes: (received: number) => void): Promise<string> {
+  fetch(gate: CarrierEndpoint, onBytes: (received: number) => void): Promise<string> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
     return new Promise((resolve, reject) => {
       this.#fetching = { resolve, reject, onBytes };
@@ -149,10 +149,10 @@ export async function takeCopy(
   parts: StoreParts,
   partition: Partition,
   { about, key }: { readonly about: CopyDescription; readonly key: string },
-): Promise<TakenCopy> {
+): Promise<CarrierCopy> {
   const staged = await stageCopy(parts, partition, about);
   try {
-    return new TakenCopy(staged, parts.carrier, key);
+    return new CarrierCopy(staged, parts.carrier, key);
   } catch (error) {
     await staged.remove();
     throw error;
