@@ -14,7 +14,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { finishProposal } from '@ringwright/server/coordinate/propose';
 import type { CoordinatorPorts } from '@ringwright/server/coordinate/with-newest-ring';
 import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
-import { takePromises } from '@ringwright/server/moves/take-promises';
+import { takeOverBallots } from '@ringwright/server/moves/take-over-ballots';
 import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { InFlight } from '@ringwright/server/replica/in-flight';
 import { answerPrepare } from '@ringwright/server/replica/prepare-answer';
@@ -300,7 +300,7 @@ export class SimulatedCluster {
         if (joiner.put(row).kind === 'promised') await decide('cities', row.key);
       }
       const ports = { store: joiner.replica.store, devices: joiner.caller, decide };
-      await takePromises(ports, { active, partition, device: id });
+      await takeOverBallots(ports, { active, partition, device: id });
     }
   }
 

@@ -6,7 +6,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { checkAuditLog } from '@ringwright/server/audit/audit-files';
-import { checkHeld } from '@ringwright/server/moves/check-held';
+import { checkCompleteFiles } from '@ringwright/server/moves/check-complete-files';
 import { requireData } from './require-data.ts';
 
 export interface CheckedData {
@@ -31,7 +31,7 @@ export async function checkData(args: readonly string[]): Promise<CheckedData> {
       ? stopFirst(directory, error)
       : error;
   });
-  const beside = [...(await checkHeld(directory)), ...(await checkAuditLog(directory))];
+  const beside = [...(await checkCompleteFiles(directory)), ...(await checkAuditLog(directory))];
   return { directory, findings: [...findings, ...beside] };
 }
 

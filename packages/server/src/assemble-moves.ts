@@ -47,7 +47,7 @@ export function createReconciler(
       printReceipt({ ...receipt, born: identity.born, ms: Date.now() }, key),
     current: (keyspace) => rings.get(keyspace),
     isUnknownPeer: (active, device) =>
-      generation.wasPutBack || unknownPeers.has(addressOf(active, device)),
+      generation.isRestored || unknownPeers.has(addressOf(active, device)),
     monotonicMs: () => performance.now(),
     guard: new DropGuard(join(directory, 'drops')),
     address: formatAddress(identity.address),

@@ -12,17 +12,17 @@ import { isMessageKnown } from '@ringwright/wire/older-forms';
 import { recordsWrite } from '@ringwright/wire/records';
 import type { Logger } from 'pino';
 import type { RingParts } from './assemble-rings.ts';
-import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
+import { greet, greetAgain, greetPeers, type HelloPorts } from './hello-exchange.ts';
 import type { OpenedDevice } from './open-device.ts';
 import { KnownPeers } from './peers/known-peers.ts';
+import { PeerReconnects } from './peers/peer-reconnects.ts';
 import { Peers } from './peers/peers.ts';
-import { PeersBack } from './peers/peers-back.ts';
 import { ProvenPeers } from './peers/proven-peers.ts';
 import { type ActiveRing, activeDuties, addressOf } from './rings/active-ring.ts';
 
 type Own = OpenedDevice &
   RingParts &
-  Pick<IntroducePorts, 'clock' | 'peerClocks' | 'guard' | 'unknownPeers' | 'isComplete' | 'nowMs'>;
+  Pick<HelloPorts, 'clock' | 'peerClocks' | 'guard' | 'unknownPeers' | 'isComplete' | 'nowMs'>;
 
 interface Ports {
   readonly answers: ChannelOptions;
@@ -43,14 +43,14 @@ export function assemblePeers(own: Own, ports: Ports) {
   const { identity, generation, rings, tls } = own;
   const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = ports;
   const meet = (address: string) => peers.connect(address).connect();
-  const peersBack = new PeersBack();
+  const reconnects = new PeerReconnects();
   const proven = new ProvenPeers(rings);
   const knownPeers = new KnownPeers(identity, {
     rings,
     connect: meet,
     greet: (address) => greetAgain(introduce, peers.connect(address)),
   });
-  const introduce: IntroducePorts = {
+  const introduce: HelloPorts = {
     ...own,
     knownPeers,
     proven,
@@ -62,11 +62,11 @@ export function assemblePeers(own: Own, ports: Ports) {
       onRefill();
     },
     // The peer may have just started, so requests need not wait for the next connection attempt.
-    onHeard: (address) => {
-      peersBack.hear(address);
+    onPeerHello: (address) => {
+      reconnects.noteCall(address);
       peers.connect(address).endPause();
     },
-    onUnheard: (address) =>
+    onUnknownPeerHello: (address) =>
       log.info({ stranger: address }, 'hello ignored: no ring here names the server'),
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
   };
@@ -78,12 +78,12 @@ export function assemblePeers(own: Own, ports: Ports) {
     proofOf: (address) => proven.proofOf(address) ?? plain(address, demandsTls),
     onProven: (channel, key) => proven.note(channel, key),
     // Nobody else gets the token: a server with a token hears only callers with the role peer.
-    token: (address) => (knownPeers.isNamed(address) || knownPeers.isHeard(address) ? token : null),
+    token: (address) => (knownPeers.mayGetToken(address) ? token : null),
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect,
   });
   return {
-    ...{ peers, knownPeers, proven, introduce, peersBack },
+    ...{ peers, knownPeers, proven, introduce, reconnects },
     /** Whether the server at this address accepts many writes in one message. */
     takesMany: (address: string) =>
       isMessageKnown(recordsWrite.method, introduce.wireVersions.get(address) ?? 0),
@@ -106,7 +106,7 @@ export function assemblePeers(own: Own, ports: Ports) {
     /** Resolves when the peers that know this directory had a chance to say so. */
     meetHolders: () => meetHolders(addressesToMeet(rings.list()), meet),
     /** To be called when the server begins to listen, so that other servers can reach it. */
-    awaitPeers: () => void peersBack.wait(addressesToMeet(rings.list().filter(isDevice)), meet),
+    awaitPeers: () => void reconnects.wait(addressesToMeet(rings.list().filter(isDevice)), meet),
   };
 }
 

@@ -9,7 +9,7 @@ import type { OpenedDevice } from './open-device.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
 import { RelayedDeltas } from './rings/relayed-deltas.ts';
 import { loadRingCache } from './rings/ring-cache.ts';
-import { type CallBack, RingExchange } from './rings/ring-exchange.ts';
+import { type ConnectBack, RingExchange } from './rings/ring-exchange.ts';
 import { RingForks } from './rings/ring-forks.ts';
 import { RingRelay } from './rings/ring-relay.ts';
 import { Rings } from './rings/rings.ts';
@@ -26,7 +26,7 @@ interface Ports {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly onActivate: (active: ActiveRing) => void;
-  readonly callBack: CallBack;
+  readonly connectBack: ConnectBack;
 }
 
 const nowMs = (): number => Date.now();
@@ -49,7 +49,7 @@ export async function assembleRings(opened: OpenedDevice, ports: Ports) {
   const exchange = new RingExchange(rings, {
     trust: trustExchange,
     deltas,
-    callBack: ports.callBack,
+    connectBack: ports.connectBack,
     onFetched: (form, bytes) => metrics.fetchedRingBytes.inc({ form }, bytes),
   });
   const relay = createRelay({ rings, trust: trustExchange, deltas }, ports);

@@ -19,7 +19,7 @@ import { deviceCallers } from './peers/device-caller.ts';
 import { InFlight } from './replica/in-flight.ts';
 import { RoundQueue } from './replica/round-queue.ts';
 import { type ActiveRing, whyUnnamed } from './rings/active-ring.ts';
-import type { CallBack } from './rings/ring-exchange.ts';
+import type { ConnectBack } from './rings/ring-exchange.ts';
 import { RingRequests } from './rings/ring-requests.ts';
 import { measureCopies } from './status/measure-status.ts';
 import { isAllReady, type ShownCertificate, type StatusPorts } from './status/status.ts';
@@ -78,8 +78,8 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
       reconciler.reconcile(active.ring.keyspace);
     });
   };
-  const callBack: CallBack = (caller) => peerParts.knownPeers.callBack(caller);
-  const ringParts = await assembleRings(opened, { metrics, log, onActivate, callBack });
+  const connectBack: ConnectBack = (caller) => peerParts.knownPeers.connectBack(caller);
+  const ringParts = await assembleRings(opened, { metrics, log, onActivate, connectBack });
   const { rings, forks, exchange, trustExchange, requireDropsAllowed } = ringParts;
   const reconcileAll = (): void => {
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
@@ -96,7 +96,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
     { ...opened, ...clocks, ...ringParts, guard, unknownPeers, isComplete, nowMs },
     { ...surroundings, answers, monotonicMs, onConnect, onRefill: reconcileAll },
   );
-  const { peers, proven, introduce, greetPeers, meetHolders, peersBack, awaitPeers } = peerParts;
+  const { peers, proven, introduce, greetPeers, meetHolders, reconnects, awaitPeers } = peerParts;
 
   const [requests, inFlight] = [new RingRequests(), new InFlight()];
   const opening = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
@@ -122,7 +122,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
     ...{ trash: operated, moves: operated, trust: trustExchange },
     clients: { coordinator, metrics },
   });
-  const work = { reconciler, copies, ...repair, greetPeers, meetHolders, peersBack, awaitPeers };
+  const work = { reconciler, copies, ...repair, greetPeers, meetHolders, reconnects, awaitPeers };
   return { ...work, rings, peers, proven, answers, coordinator, stamps, status, metrics, guard };
 }
 

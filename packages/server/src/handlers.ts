@@ -15,7 +15,7 @@ import {
 } from './coordinate/client-answers.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
-import { answerHello, type IntroducePorts } from './introduce.ts';
+import { answerHello, type HelloPorts } from './hello-exchange.ts';
 import {
   answerConfirmDrops,
   answerMoveControl,
@@ -26,7 +26,7 @@ import {
   type MovePorts,
   type TrashPorts,
 } from './moves/move-answers.ts';
-import { needsOfOutsider, requireHeard } from './peers/outsiders.ts';
+import { needsOfNonMember, requireHandoverAccepted } from './peers/non-members.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
 import { answerFilesLook, type Scrubber } from './repair/scrubber.ts';
 import { answerFloorPromise, answerFloorRaise } from './replica/floor-answers.ts';
@@ -42,7 +42,7 @@ import {
   answerTail,
 } from './replica/replication-answers.ts';
 import { answerWrites } from './replica/write-answers.ts';
-import type { MadeWith } from './rings/ring-requests.ts';
+import type { RequestedRing } from './rings/ring-requests.ts';
 import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
@@ -50,7 +50,7 @@ interface HandlerPorts {
   readonly proven: Pick<ProvenPeers, 'requireMember' | 'isClosed'>;
   readonly guard: Guard;
   readonly replica: ReplicaPorts;
-  readonly introduce: IntroducePorts;
+  readonly introduce: HelloPorts;
   readonly copies: CopySource;
   readonly throttle: AdaptiveThrottle;
   readonly trash: TrashPorts;
@@ -71,7 +71,7 @@ type Answers = {
 };
 
 type DeviceMessage = {
-  [Name in keyof Kinds]: RequestOf<Kinds[Name]> extends MadeWith ? Name : never;
+  [Name in keyof Kinds]: RequestOf<Kinds[Name]> extends RequestedRing ? Name : never;
 }[keyof Kinds];
 
 /** Fills `handlers`, a map that every connection shares with the caller for this device itself. */
@@ -132,7 +132,7 @@ function otherAnswers(ports: HandlerPorts) {
     trashList: (request) => answerTrashList(trash, request),
     trashRestore: (request) => answerTrashRestore(trash, request),
     confirmDrops: (request) => {
-      requireHeard(ports, trash.rings.get(request.keyspace));
+      requireHandoverAccepted(ports, trash.rings.get(request.keyspace));
       return answerConfirmDrops(trash, request);
     },
     coordinateScan: (request) => answerScanPage(clients, request),
@@ -165,13 +165,13 @@ function betweenDevices(
   run: AnswerFunction,
 ): AnswerFunction {
   const { requests } = clients.coordinator;
-  const isGranted = (caller: Caller, { keyspace }: MadeWith): boolean => {
+  const isGranted = (caller: Caller, { keyspace }: RequestedRing): boolean => {
     if (name === 'digests' && guard.allows(caller, role('operator'))) return true;
-    const needs = needsOfOutsider(name, keyspace);
+    const needs = needsOfNonMember(name, keyspace);
     return needs !== null && guard.isGranted(caller, needs);
   };
   return (request, caller) => {
-    const madeWith = request as MadeWith;
+    const madeWith = request as RequestedRing;
     proven.requireMember(caller, madeWith, isGranted);
     const answered = run(request, caller);
     if (!(answered instanceof Promise)) return answered;

@@ -20,7 +20,7 @@ import { DeviceGeneration } from './device/device-generation.ts';
 import { type DeviceIdentity, loadIdentity } from './device/device-identity.ts';
 import { loadDeviceKey } from './device/device-key.ts';
 import { OnceComplete } from './device/once-complete.ts';
-import { HeldFiles } from './moves/held-files.ts';
+import { CompleteFiles } from './moves/complete-files.ts';
 import { MoveControls } from './moves/move-controls.ts';
 import type { ServerOptions } from './options.ts';
 import { PeerMemory } from './peers/peer-memory.ts';
@@ -46,7 +46,7 @@ export interface OpenedDevice {
   readonly audit: AuditLog;
   readonly controls: MoveControls;
   readonly onceComplete: OnceComplete;
-  readonly held: HeldFiles;
+  readonly held: CompleteFiles;
   /** The device's private key: signs what this device states, such as receipts. */
   readonly key: KeyObject;
   /** The same key, with the certificate that is shown to other servers. */
@@ -93,7 +93,7 @@ export async function openDevice(
     const controls = await MoveControls.load(data);
     const onceComplete = await OnceComplete.load(data);
     onceComplete.keep(store.list());
-    const held = await HeldFiles.load(data);
+    const held = await CompleteFiles.load(data);
     const key = await loadDeviceKey(data);
     return {
       ...{ directory: data, identity, generation, store, clockFile, memory, trust, access, audit },

@@ -37,7 +37,7 @@ export const orderBugs: readonly SeededBug[] = [
     replace: '',
     also: [
       {
-        file: 'packages/server/src/introduce.ts',
+        file: 'packages/server/src/hello-exchange.ts',
         find: 'if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);',
         replace: '',
       },

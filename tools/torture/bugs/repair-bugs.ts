@@ -37,7 +37,7 @@ export const repairBugs: readonly SeededBug[] = [
     name: 'sums-not-compared',
     about: 'a peer counts as having what holders were given of late, whatever its own sums say',
     nemeses: [missedUpdates],
-    file: 'packages/server/src/repair/covers.ts',
+    file: 'packages/server/src/repair/compare-holders.ts',
     find: 'theirs.get(id) === sum',
     replace: '(theirs.get(id) === sum || true)',
   },
@@ -105,7 +105,7 @@ export const repairBugs: readonly SeededBug[] = [
     about: 'what a device that was put back from a backup had acknowledged counts as never written',
     nemeses: [putBackDevice],
     file: 'packages/server/src/device/device-generation.ts',
-    find: 'this.#wasPutBack = true;',
+    find: 'this.#isRestored = true;',
     replace: '',
   },
   {

@@ -4,7 +4,7 @@ import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { compareStamps, formatStamp } from '@ringwright/base/stamp';
 import type { Condition } from '@ringwright/wire/coordination';
-import { identityOf, valued, type WireContent } from '../replica/wire-record.ts';
+import { identityOf, liveOrNull, type WireContent } from '../replica/wire-record.ts';
 import { checkSession, coordinateRead, type KeyRequest, type Written } from './coordinate.ts';
 import { type ChangeFunction, type Decided, type NewContent, propose } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
@@ -58,10 +58,10 @@ export async function writeIf(
   }
   const { value, expiresMs } = request;
   const { record, isChanged } = await changeKey(ports, request, (present) =>
-    mayWrite(valued(present)) ? { value, expiresMs } : null,
+    mayWrite(liveOrNull(present)) ? { value, expiresMs } : null,
   );
   if (isChanged) return record;
-  const present = valued(record);
+  const present = liveOrNull(record);
   const stamp = present === null ? null : formatStamp(identityOf(present));
   const message = present === null ? 'the key has no value' : `the record has the stamp ${stamp}`;
   throw new CodedError('PRECONDITION_FAILED', `${message}: the condition does not hold`, {

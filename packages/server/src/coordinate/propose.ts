@@ -109,7 +109,7 @@ async function runRound(
   const isMine = isSame(present, work.mine);
   if (!isMine) checkNotOvertaken(present, work);
   const content = isMine ? null : round.change(asOf(present, nowMs));
-  const record = content === null ? again(present, ballot) : made(content, ballot, work);
+  const record = content === null ? restamped(present, ballot) : newRecord(content, ballot, work);
   try {
     const whole = { ...record, partition, key };
     await quorumWrite(ports.devices, { active, slots, record: whole, needed, exact: true });
@@ -125,12 +125,12 @@ async function runRound(
  * Returns the same record under a higher stamp, so that nothing older can follow. A round that
  * changes nothing ends like one that does, and leaves no promise open.
  */
-function again(present: WireContent | null, ballot: Stamp): WireContent {
+function restamped(present: WireContent | null, ballot: Stamp): WireContent {
   if (present === null) return { value: null, ...ballot };
   return { ...present, ...ballot, origin: identityOf(present) };
 }
 
-function made({ value, expiresMs }: NewContent, ballot: Stamp, { mine }: Work): WireContent {
+function newRecord({ value, expiresMs }: NewContent, ballot: Stamp, { mine }: Work): WireContent {
   return { value, ...ballot, ...(expiresMs && { expiresMs }), ...(mine && { origin: mine }) };
 }
 

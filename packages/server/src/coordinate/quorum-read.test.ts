@@ -12,7 +12,7 @@ import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { writeByCall } from '../../../../test/support/write-by-call.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
-import { type GatheredRead, quorumRead } from './quorum-read.ts';
+import { type QuorumReadResult, quorumRead } from './quorum-read.ts';
 
 const legMsMax = 5;
 const slowLegMs = 400;
@@ -99,14 +99,14 @@ function askedOf(holders: Holders, replicas: number) {
 async function gather(holders: Holders, replicas: number) {
   const startMs = Date.now();
   const work = Promise.resolve(quorumRead(holders.caller, askedOf(holders, replicas)));
-  let found: GatheredRead | 'failed' | null = null;
+  let found: QuorumReadResult | 'failed' | null = null;
   work.then(
     (read) => (found = read),
     () => (found = 'failed'),
   );
   await vi.advanceTimersByTimeAsync(0);
   while (found === null && Date.now() < startMs + 10_000) await vi.advanceTimersByTimeAsync(1);
-  return { found: found as GatheredRead | 'failed' | null, tookMs: Date.now() - startMs };
+  return { found: found as QuorumReadResult | 'failed' | null, tookMs: Date.now() - startMs };
 }
 
 test('if holders agree, one sends its record and the others their stamps, each once', async () => {

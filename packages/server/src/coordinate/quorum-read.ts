@@ -14,7 +14,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { type OutdatedRing, outdatedRing, tooFewSlots } from './quorum-write.ts';
 
 /** What `needed` slots hold. */
-export interface GatheredRead {
+export interface QuorumReadResult {
   /** The record with the highest stamp, tombstones included; null when no device has any. */
   readonly newest: WireContent | null;
   /** The devices that answered and hold it. */
@@ -36,7 +36,7 @@ interface Gather {
  * devices are asked again for their records: an independent read, whatever was written in the
  * meantime. Rejects like askSlots.
  */
-export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<GatheredRead> {
+export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<QuorumReadResult> {
   const { slots, needed } = gather;
   return andThen(
     gatherAnswers(devices, gather, (place) => place === 0 || place >= needed),
@@ -75,7 +75,7 @@ function gatherAnswers(
 }
 
 /** Returns null when the devices that hold the newest record sent only its stamp. */
-function newestIn(answers: readonly Found[]): GatheredRead | null {
+function newestIn(answers: readonly Found[]): QuorumReadResult | null {
   const stamp = newestOf(answers.map(({ answer }) => answer));
   if (stamp === null) return { newest: null, holders: [] };
   let newest: WireContent | undefined;

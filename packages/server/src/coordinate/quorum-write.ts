@@ -19,7 +19,7 @@ interface RecordToSpread extends WireContent {
   readonly repair?: true;
 }
 
-interface Spread {
+interface QuorumWriteRequest {
   readonly active: ActiveRing;
   readonly slots: readonly Slot[];
   readonly record: RecordToSpread;
@@ -31,7 +31,10 @@ interface Spread {
 }
 
 /** Promise form of quorumWriteFor. Rejects with its error. */
-export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Stamp | null> {
+export function quorumWrite(
+  devices: DeviceCaller,
+  spread: QuorumWriteRequest,
+): Promise<Stamp | null> {
   return fromCallback((onResult) => quorumWriteFor(devices, spread, onResult));
 }
 
@@ -44,7 +47,7 @@ export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Stam
  */
 export function quorumWriteFor(
   devices: DeviceCaller,
-  spread: Spread,
+  spread: QuorumWriteRequest,
   onResult: Callback<Stamp | null>,
 ): void {
   const { active, slots, record, holders = noHolders } = spread;
@@ -59,12 +62,12 @@ export function quorumWriteFor(
     // Nothing to count unless the write fails: this is every write of a ring with one replica.
     devices.write({ active, device: only }, request, (device, answer, error) => {
       if (answer?.kind === 'stored' && holders.length === 0) onResult(null, null);
-      else new QuorumOfWrites(spread, asked, onResult).heard(device, answer, error);
+      else new QuorumOfWrites(spread, asked, onResult).onAnswer(device, answer, error);
     });
     return;
   }
   const writing = new QuorumOfWrites(spread, asked, onResult);
-  for (const device of asked) devices.write({ active, device }, request, writing.heard);
+  for (const device of asked) devices.write({ active, device }, request, writing.onAnswer);
   if (holders.length > 0 || asked.length === 0) writing.judge();
 }
 
@@ -72,37 +75,41 @@ const noHolders: readonly number[] = [];
 
 /** Collects the answers to one write and decides its outcome. */
 class QuorumOfWrites {
-  readonly #spread: Spread;
+  readonly #spread: QuorumWriteRequest;
   readonly #takers: readonly number[];
   readonly #onResult: Callback<Stamp | null>;
   /** By device: whether it acknowledged. */
-  readonly #answered = new Map<number, boolean>();
+  readonly #acknowledged = new Map<number, boolean>();
   /** By device: the kind of its answer, or its error. */
-  readonly #said = new Map<number, unknown>();
+  readonly #outcomes = new Map<number, unknown>();
   #isStored = false;
-  #isKept = false;
-  #isTold = false;
+  #isUndecided = false;
+  #isReported = false;
   #newer: Stamp | null = null;
 
-  constructor(spread: Spread, takers: readonly number[], onResult: Callback<Stamp | null>) {
+  constructor(
+    spread: QuorumWriteRequest,
+    takers: readonly number[],
+    onResult: Callback<Stamp | null>,
+  ) {
     this.#spread = spread;
     this.#takers = takers;
     this.#onResult = onResult;
-    for (const holder of spread.holders ?? noHolders) this.#answered.set(holder, true);
+    for (const holder of spread.holders ?? noHolders) this.#acknowledged.set(holder, true);
   }
 
-  readonly heard: WriteCallback = (device, answer, error) => {
-    if (this.#isTold) return;
+  readonly onAnswer: WriteCallback = (device, answer, error) => {
+    if (this.#isReported) return;
     if (answer === null) {
-      this.#answered.set(device, false);
-      this.#said.set(device, error);
+      this.#acknowledged.set(device, false);
+      this.#outcomes.set(device, error);
       this.#isStored ||= mayBeStored(error);
     } else {
       const { kind } = answer;
       const isKept = kind === 'promised' || (kind === 'stale' && this.#spread.exact === true);
-      this.#isKept ||= isKept;
-      this.#answered.set(device, !isKept);
-      this.#said.set(device, kind);
+      this.#isUndecided ||= isKept;
+      this.#acknowledged.set(device, !isKept);
+      this.#outcomes.set(device, kind);
       this.#isStored ||= kind === 'stored';
       if (kind === 'stale' && (this.#newer === null || compareStamps(answer, this.#newer) > 0)) {
         this.#newer = { ms: answer.ms, tie: answer.tie };
@@ -113,32 +120,32 @@ class QuorumOfWrites {
 
   judge(): void {
     const { slots, needed } = this.#spread;
-    const tally = tallySlots(slots, this.#answered);
-    if (tally.acked >= needed) this.#tell(null);
+    const tally = tallySlots(slots, this.#acknowledged);
+    if (tally.acked >= needed) this.#report(null);
     else if (tally.possible < needed) this.#fail(tally);
   }
 
-  #tell(error: unknown): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  #report(error: unknown): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
     this.#onResult(this.#newer, error);
   }
 
   #fail(tally: SlotAcks): void {
     const { active, slots, needed } = this.#spread;
-    const isOpen = this.#said.size < this.#takers.length;
+    const isOpen = this.#outcomes.size < this.#takers.length;
     const outcome = isOpen || this.#isStored ? 'unknown' : 'rejected';
     const said = new Map<number, string>();
     let outdated: OutdatedRing | null = null;
-    for (const [device, what] of this.#said) {
+    for (const [device, what] of this.#outcomes) {
       outdated ??= outdatedRing(what, { active, device });
       said.set(device, what instanceof CodedError ? what.code : String(what));
     }
     const tooFew = (): CodedError =>
       tooFewSlots(tally, { slots: slots.length, needed, said, outcome });
-    if (outdated !== null) this.#tell(new OutdatedRing(outdated, outdated.device, outcome));
-    else if (this.#isKept) this.#tell(new UndecidedKey(tooFew()));
-    else if (this.#isStored || !isOpen) this.#tell(tooFew());
+    if (outdated !== null) this.#report(new OutdatedRing(outdated, outdated.device, outcome));
+    else if (this.#isUndecided) this.#report(new UndecidedKey(tooFew()));
+    else if (this.#isStored || !isOpen) this.#report(tooFew());
     // Otherwise every answer so far is a certain refusal. Wait for the open ones, to report that.
   }
 }

@@ -38,8 +38,8 @@ class World {
       done();
       await request;
     }
-    this.throttle.taken.setRate(null);
-    await this.throttle.taken.pass(copiedBytes);
+    this.throttle.incoming.setRate(null);
+    await this.throttle.incoming.pass(copiedBytes);
     this.throttle.round();
   }
 }

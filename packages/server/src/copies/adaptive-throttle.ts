@@ -48,8 +48,8 @@ interface Held {
 }
 
 export class AdaptiveThrottle {
-  readonly taken: CopyThrottle;
-  readonly given: CopyThrottle;
+  readonly incoming: CopyThrottle;
+  readonly outgoing: CopyThrottle;
   readonly #ports: AdaptiveThrottlePorts;
   readonly #latency = new LatencyWindow(throttleWindowRounds);
   /** Requests that have begun and not ended. */
@@ -59,7 +59,7 @@ export class AdaptiveThrottle {
   #own: number | null;
   #loans: CopyLoans = new Map();
   #state = freeThrottle;
-  #isGivingUp = false;
+  #hasDrained = false;
   #told: number | null = null;
 
   /** `rate`: the rate that the server was started with. */
@@ -67,8 +67,8 @@ export class AdaptiveThrottle {
     this.#ports = ports;
     this.#startedWith = rate;
     this.#own = rate;
-    this.taken = new CopyThrottle(ports.monotonicMs);
-    this.given = new CopyThrottle(ports.monotonicMs);
+    this.incoming = new CopyThrottle(ports.monotonicMs);
+    this.outgoing = new CopyThrottle(ports.monotonicMs);
     this.#apply();
   }
 
@@ -124,15 +124,15 @@ export class AdaptiveThrottle {
 
   /** To be called every throttleRoundMs. */
   round(): void {
-    const copied = this.taken.passedBytes() + this.given.passedBytes();
+    const copied = this.incoming.passedBytes() + this.outgoing.passedBytes();
     this.#state = nextThrottle(this.#state, {
       p99Ms: this.#latency.p99Ms(throttleRequestsMin),
       areUnderWay: this.#underWay > 0,
       loopDelayMs: this.#ports.loopDelayMs(),
       copiedBytesPerSecond: (copied * 1_000) / throttleRoundMs,
-      isGivingUp: this.#isGivingUp,
+      hasDrained: this.#hasDrained,
     });
-    this.#isGivingUp = false;
+    this.#hasDrained = false;
     this.#latency.round();
     this.#apply();
   }
@@ -147,19 +147,19 @@ export class AdaptiveThrottle {
   }
 
   /** The throttle of loads and drains here; `giving` is that of copies for other devices. */
-  get taking(): Held & { readonly onGivenUp: () => void } {
-    const onGivenUp = (): void => void (this.#isGivingUp = true);
-    return { throttle: this.taken, loadThrottle: () => this.#state, onGivenUp };
+  get taking(): Held & { readonly onDrainEnded: () => void } {
+    const onDrainEnded = (): void => void (this.#hasDrained = true);
+    return { throttle: this.incoming, loadThrottle: () => this.#state, onDrainEnded };
   }
 
   get giving(): Held {
-    return { throttle: this.given, loadThrottle: () => this.#state };
+    return { throttle: this.outgoing, loadThrottle: () => this.#state };
   }
 
   /** Ends all waiting. */
   close(): void {
-    this.taken.close();
-    this.given.close();
+    this.incoming.close();
+    this.outgoing.close();
   }
 
   #loan(): CopyLoan | null {
@@ -180,8 +180,8 @@ export class AdaptiveThrottle {
 
   #apply(): void {
     const rate = this.#inForce();
-    this.taken.setRate(rate);
-    this.given.setRate(rate);
+    this.incoming.setRate(rate);
+    this.outgoing.setRate(rate);
     const allowed = this.#allowed();
     if (allowed === this.#told) return;
     this.#told = allowed;

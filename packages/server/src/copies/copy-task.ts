@@ -5,7 +5,7 @@ import type { CopyDescription } from '@ringwright/partition/copy/copy-manifest';
 import type { Store } from '@ringwright/partition/store';
 import { copyClose } from '@ringwright/wire/copies';
 import type { DeviceCaller, DeviceTarget } from '../peers/device-caller.ts';
-import { heldFloor } from '../peers/held-floor.ts';
+import { quorumFloor } from '../peers/quorum-floor.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { PartialCopies } from './partial-copies.ts';
@@ -55,7 +55,7 @@ export function marksMaxOf(
   if (isForced === true) return undefined;
   return async () => {
     const nowMs = Date.now();
-    return { floorMs: await heldFloor(devices, { active, partition }, nowMs), barrierMs: nowMs };
+    return { floorMs: await quorumFloor(devices, { active, partition }, nowMs), barrierMs: nowMs };
   };
 }
 

@@ -25,7 +25,7 @@ import {
 const MIB = 1024 * 1024;
 const calm: ThrottleSample = {
   ...{ p99Ms: 4, areUnderWay: false, loopDelayMs: 1 },
-  ...{ copiedBytesPerSecond: 0, isGivingUp: false },
+  ...{ copiedBytesPerSecond: 0, hasDrained: false },
 };
 const stressed: ThrottleSample = { ...calm, p99Ms: 120, copiedBytesPerSecond: 80 * MIB };
 
@@ -177,7 +177,7 @@ const samples = fc.array(
     p99Ms: fc.option(fc.double({ min: 0, max: 1_000, noNaN: true })),
     areUnderWay: fc.boolean(),
     loopDelayMs: fc.double({ min: 0, max: 300, noNaN: true }),
-    isGivingUp: fc.boolean(),
+    hasDrained: fc.boolean(),
     copiedBytesPerSecond: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 31 })),
   }),
 );

@@ -46,7 +46,7 @@ export interface ThrottleSample {
   /** Bytes given and taken since the last round. */
   readonly copiedBytesPerSecond: number;
   /** Whether files were drained, which copies nothing. */
-  readonly isGivingUp: boolean;
+  readonly hasDrained: boolean;
 }
 
 export const freeThrottle: ThrottleState = {
@@ -72,8 +72,8 @@ export function nextThrottle(last: ThrottleState, sample: ThrottleSample): Throt
   const isAlone = p99Ms === null && !areUnderWay && !isStressed(last, sample);
   const before = isAlone ? { ...last, rate: null, loads: null, cooldownTimes: 0 } : last;
   const heldRounds = Math.max(0, before.heldRounds - 1);
-  const { copiedBytesPerSecond: copied, isGivingUp } = sample;
-  if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldRounds };
+  const { copiedBytesPerSecond: copied, hasDrained } = sample;
+  if (copied === 0 && !hasDrained) return { ...idle(before, sample), heldRounds };
   const state = { ...before, idleRounds: 0, heldRounds };
   if (!isStressed(state, sample)) return { ...state, ...recovered(state) };
   if (heldRounds > 0) return state;

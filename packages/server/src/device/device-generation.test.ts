@@ -27,16 +27,16 @@ test('a restored directory is detected if peers saw an age after its backup', as
         await cp(live, copy, { recursive: true });
         copiedAge = generation.current.age;
       } else remembered = generation.current;
-      expect(generation.isBefore(remembered), `seed ${seed}, step ${step}`).toBe(false);
+      expect(generation.isOlderThan(remembered), `seed ${seed}, step ${step}`).toBe(false);
     }
     await rm(live, { recursive: true });
     await cp(copy, live, { recursive: true });
     const restored = await DeviceGeneration.begin(live, 'b');
     const isYounger = remembered.age > copiedAge;
-    expect(restored.isBefore(remembered), `seed ${seed}: restored`).toBe(isYounger);
-    if (isYounger) await restored.surpass(remembered);
-    expect(restored.isBefore(remembered)).toBe(false);
-    expect((await DeviceGeneration.begin(live, 'another')).isBefore(remembered)).toBe(false);
+    expect(restored.isOlderThan(remembered), `seed ${seed}: restored`).toBe(isYounger);
+    if (isYounger) await restored.advanceBeyond(remembered);
+    expect(restored.isOlderThan(remembered)).toBe(false);
+    expect((await DeviceGeneration.begin(live, 'another')).isOlderThan(remembered)).toBe(false);
   }
 });
 
@@ -65,11 +65,11 @@ test('an age that cannot have been counted is not believed and not written', asy
   await using folder = await scratchFolder();
   const generation = await DeviceGeneration.begin(folder.path, 'b');
   const told = (age: number) => ({ born: 'b', age, mark: 'm' });
-  expect(generation.isBefore(told(generation.current.age + generationLeadMax))).toBe(true);
+  expect(generation.isOlderThan(told(generation.current.age + generationLeadMax))).toBe(true);
   for (const age of [generation.current.age + generationLeadMax + 1, Number.MAX_SAFE_INTEGER]) {
-    expect(generation.isBefore(told(age))).toBe(false);
+    expect(generation.isOlderThan(told(age))).toBe(false);
   }
-  await expect(generation.surpass(told(Number.MAX_SAFE_INTEGER))).rejects.toThrow(
+  await expect(generation.advanceBeyond(told(Number.MAX_SAFE_INTEGER))).rejects.toThrow(
     expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }),
   );
   const next = await DeviceGeneration.begin(folder.path, 'b');

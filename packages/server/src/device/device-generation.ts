@@ -22,14 +22,14 @@ export function isCounted(generation: Generation, since: Generation): boolean {
 export class DeviceGeneration {
   readonly #file: string;
   readonly #flag: string;
-  #wasPutBack: boolean;
+  #isRestored: boolean;
   #current: Generation;
   readonly #turns = new KeyedMutex();
 
   private constructor(directory: string, current: Generation) {
     this.#file = fileIn(directory);
     this.#flag = join(directory, 'put-back');
-    this.#wasPutBack = isRaised(this.#flag);
+    this.#isRestored = isRaised(this.#flag);
     this.#current = current;
   }
 
@@ -51,7 +51,7 @@ export class DeviceGeneration {
   }
 
   /** Whether a peer that remembers this generation has met a later state of this directory. */
-  isBefore(remembered: Generation): boolean {
+  isOlderThan(remembered: Generation): boolean {
     const { born, age, mark } = this.#current;
     if (remembered.born !== born || !isCounted(remembered, this.#current)) return false;
     return remembered.age > age || (remembered.age === age && remembered.mark !== mark);
@@ -66,11 +66,11 @@ export class DeviceGeneration {
    * Begins an age beyond all that any peer remembers of the lost state. From now on the directory
    * counts as restored from a backup.
    */
-  surpass(remembered: Generation): Promise<void> {
+  advanceBeyond(remembered: Generation): Promise<void> {
     const ageOf = ({ age }: Generation) => Math.max(age, remembered.age) + generationsAfterRestore;
     return this.#turns.run('life', async () => {
       await raiseFlag(this.#flag);
-      this.#wasPutBack = true;
+      this.#isRestored = true;
       await this.#save(ageOf);
     });
   }
@@ -79,15 +79,15 @@ export class DeviceGeneration {
    * Whether the directory was restored from a backup, and may have held partitions that neither its
    * files nor its rings name yet.
    */
-  get wasPutBack(): boolean {
-    return this.#wasPutBack;
+  get isRestored(): boolean {
+    return this.#isRestored;
   }
 
   /** To be called when the directory has the rings of its peers, and what these rings give it. */
-  settle(): Promise<void> {
+  clearRestored(): Promise<void> {
     return this.#turns.run('life', async () => {
       await lowerFlag(this.#flag);
-      this.#wasPutBack = false;
+      this.#isRestored = false;
     });
   }
 

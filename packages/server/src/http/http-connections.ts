@@ -13,7 +13,7 @@ import {
   httpSpareConnections,
 } from '@ringwright/base/limits-listeners';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
-import { type Place, Places } from '../access/places.ts';
+import { type Admission, ConnectionLimiter } from '../access/connection-limiter.ts';
 import { refuseConnection } from '../access/refuse-connection.ts';
 import { answerError, type Exchange, endWithAnswer, failureOf } from './http-answer.ts';
 
@@ -86,7 +86,7 @@ function answerOf(refusal: CodedError): string {
 }
 
 interface Seat {
-  readonly place: Place;
+  readonly place: Admission;
   /** Requests under way. An upgraded connection counts as one until it closes. */
   requests: number;
 }
@@ -98,7 +98,7 @@ const rules = {
 };
 
 export function givePlaces(server: Server): void {
-  const places = new Places(rules);
+  const places = new ConnectionLimiter(rules);
   const seats = new WeakMap<Socket, Seat>();
   server.on('connection', (socket: Socket) => {
     const place = places.enter({

@@ -17,10 +17,10 @@ import { type Credential, credentialOf } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
-import type { PeersBack } from '../peers/peers-back.ts';
+import type { PeerReconnects } from '../peers/peer-reconnects.ts';
 import type { ProvenPeers } from '../peers/proven-peers.ts';
+import { estimateMedian } from '../status/estimate-median.ts';
 import { measureStatus } from '../status/measure-status.ts';
-import { middleOf } from '../status/middle-of.ts';
 import { newcomerStatus } from '../status/newcomer-status.ts';
 import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -45,7 +45,7 @@ import { readyAnswer } from './ready-answer.ts';
 export interface HttpPorts {
   readonly guard: Guard;
   readonly proven: Pick<ProvenPeers, 'isClosed'>;
-  readonly peersBack: Pick<PeersBack, 'isAwaited'>;
+  readonly reconnects: Pick<PeerReconnects, 'isAwaited'>;
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
@@ -213,8 +213,8 @@ async function answerService(
       const ring = new URLSearchParams(query).get('ring');
       const isHere = ports.status.rings.list().some((one) => one.ring.keyspace === ring);
       if (!isKnown && ring !== null && !isHere) return answerJson(response, 503, { ready: false });
-      const { status, guard, proven, peersBack } = ports;
-      const state = readyAnswer({ ...status, guard, proven, peersBack }, ring);
+      const { status, guard, proven, reconnects } = ports;
+      const state = readyAnswer({ ...status, guard, proven, reconnects }, ring);
       const told = isKnown ? state : { ready: state.ready };
       return answerJson(response, state.ready ? 200 : 503, told);
     }
@@ -262,7 +262,7 @@ async function middleFor({ rings, store }: StatusPorts, query: string): Promise<
   const [name, partition = ''] = new URLSearchParams(query).get('middle')?.split('/') ?? [];
   if (name === undefined || !/^\d{1,9}$/.test(partition)) return {};
   const { ring } = rings.get(checkKeyspaceName(name));
-  return { middle: await middleOf(store, ring, Number(partition)) };
+  return { middle: await estimateMedian(store, ring, Number(partition)) };
 }
 
 /** `named`: RING/PARTITION. */

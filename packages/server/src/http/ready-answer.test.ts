@@ -31,7 +31,7 @@ function portsWith(
     store: { list: () => infos },
     guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
     proven: { isClosed: () => shape.isClosed === true },
-    peersBack: { isAwaited: shape.isAwaited === true },
+    reconnects: { isAwaited: shape.isAwaited === true },
   } as unknown as ReadyPorts;
 }
 

@@ -1,8 +1,8 @@
 // GET /readyz: whether this server should receive requests. Rings become ready one by one, so a
 // small ring that refills, or has lost its copies, does not make the others unavailable.
 import type { Guard } from '../access/guard.ts';
-import { isHeardAsGateway, type OutsiderPorts } from '../peers/outsiders.ts';
-import type { PeersBack } from '../peers/peers-back.ts';
+import { isGatewayAccepted, type NonMemberPorts } from '../peers/non-members.ts';
+import type { PeerReconnects } from '../peers/peer-reconnects.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 import { notReadyHere, type StatusPorts } from '../status/status.ts';
 
@@ -30,9 +30,9 @@ interface ReadyAnswer {
   }[];
 }
 
-export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, OutsiderPorts {
+export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, NonMemberPorts {
   readonly guard: Pick<Guard, 'isGranted' | 'isPending'>;
-  readonly peersBack: Pick<PeersBack, 'isAwaited'>;
+  readonly reconnects: Pick<PeerReconnects, 'isAwaited'>;
 }
 
 /**
@@ -70,6 +70,6 @@ export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer
 function whyNot(ports: ReadyPorts, active: ActiveRing): WhyNot | null {
   const { keyspace, version } = active.ring;
   if (version < (ports.rings.onDisk(keyspace)?.version ?? 0)) return 'RING_STALE';
-  if (!isHeardAsGateway(ports, active)) return 'CALLER_UNPROVEN';
-  return active.self !== null && ports.peersBack.isAwaited ? 'JUST_STARTED' : null;
+  if (!isGatewayAccepted(ports, active)) return 'CALLER_UNPROVEN';
+  return active.self !== null && ports.reconnects.isAwaited ? 'JUST_STARTED' : null;
 }

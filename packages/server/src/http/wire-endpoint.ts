@@ -21,7 +21,7 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ByteBudget } from '../access/byte-budget.ts';
-import { Places } from '../access/places.ts';
+import { ConnectionLimiter } from '../access/connection-limiter.ts';
 import { refuseConnection } from '../access/refuse-connection.ts';
 import { malformationOf } from './check-request.ts';
 
@@ -61,7 +61,7 @@ export function acceptWire(
   connectionsMax = wireConnectionsMax,
 ): () => Promise<void> {
   // Connections of clients and servers live long. Pings find dead ones.
-  const places = new Places({
+  const places = new ConnectionLimiter({
     max: connectionsMax,
     reserved: isKnown === undefined ? 0 : Math.min(wireReservedMax, connectionsMax >> 3),
     perAddressMax: wirePerAddressMax,

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { holdingAt } from '../peers/holdings.ts';
-import { covers } from '../repair/covers.ts';
+import { isCoveredByPeer } from '../repair/compare-holders.ts';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
 import type { InFlight } from '../replica/in-flight.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -73,10 +73,10 @@ async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
   const mine = ports.store.info(holder.active.ring.keyspace, holder.partition);
   const { digest, incarnation } = await holdingOf(ports, holder);
   if (digest === mine?.digest) return;
-  if (await covers(ports, { ...holder, incarnation })) return;
+  if (await isCoveredByPeer(ports, { ...holder, incarnation })) return;
   const everything = { ...holder, since: 0, nowMs: Number.POSITIVE_INFINITY };
   await pushRows(ports, everything);
-  if (await covers(ports, { ...holder, incarnation })) return;
+  if (await isCoveredByPeer(ports, { ...holder, incarnation })) return;
   const proof = await pushRows(ports, everything);
   if (proof.pushed > 0) {
     const lacked = `d${holder.device} still lacked ${proof.pushed} records`;

@@ -57,7 +57,7 @@ test('drains that wait for a dead device do not hold back other drains', async (
     onceComplete: { note: () => Promise.resolve(), forget: () => undefined },
     current: () => active,
     requireDropsAllowed: () => undefined,
-    onGivenUp: () => undefined,
+    onDrainEnded: () => undefined,
     loadThrottle: () => ({ loads: 1, cooldownTimes: copyCooldownTimesMax }),
     monotonicMs: () => nowMs,
   } as unknown as DrainQueuePorts; // no other port is used here
@@ -88,7 +88,7 @@ test('drains that wait for a dead device do not hold back other drains', async (
   };
   await runUntil(() => left.size === partitions - movable, 10_000);
   expect([...left]).toEqual(all.slice(0, partitions - movable));
-  expect(queue.seen(active.ring.keyspace).failures.size).toBe(partitions - movable);
+  expect(queue.view(active.ring.keyspace).failures.size).toBe(partitions - movable);
   await runUntil(() => pauses.has(dutyRetryMs), 120_000);
   queue.close();
   // The first retry comes soon, as a joiner may be taking over just now. The pauses then double.

@@ -25,7 +25,7 @@ export interface DrainQueuePorts extends DrainPorts, CooldownPorts {
   readonly address: string;
   readonly onceComplete: OnceComplete;
   /** Tells the throttle that a drain has run. */
-  readonly onGivenUp: () => void;
+  readonly onDrainEnded: () => void;
 }
 
 interface Listener {
@@ -135,7 +135,7 @@ export class DrainQueue {
     return lists.sort((a, b) => failures(a) - failures(b))[0]?.shift();
   }
 
-  seen(keyspace: string): DrainsView {
+  view(keyspace: string): DrainsView {
     return this.#of(keyspace);
   }
 
@@ -218,7 +218,7 @@ export class DrainQueue {
     } finally {
       this.#running -= 1;
       this.#cooldown.after(begunMs);
-      this.#ports.onGivenUp();
+      this.#ports.onDrainEnded();
       this.#fill();
       this.#listener.onEnded();
     }

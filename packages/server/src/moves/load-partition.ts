@@ -17,7 +17,7 @@ import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-notes.ts';
 import { catchUpFile, pullRows } from './pull-rows.ts';
 import { sourcesOf, suffices, tooFew } from './refill-sources.ts';
-import { takePromises } from './take-promises.ts';
+import { takeOverBallots } from './take-over-ballots.ts';
 
 export interface LoadPorts extends CopyPorts {
   readonly decide: FinishProposal;
@@ -192,7 +192,7 @@ async function copyAndCatchUp(
   // failpoint: load.copied
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
   if (hasPromises === undefined) await pullRows(ports, task, { device, copied });
-  else if (hasPromises) await takePromises(ports, { active, partition, device });
+  else if (hasPromises) await takeOverBallots(ports, { active, partition, device });
   return { device, ...copied };
 }
 

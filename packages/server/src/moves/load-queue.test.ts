@@ -79,7 +79,7 @@ async function joining(
       if (!isStopped) offer();
     },
   });
-  const seen = queue.seen('cities');
+  const seen = queue.view('cities');
   return {
     source: source!,
     joiner: joiner!,

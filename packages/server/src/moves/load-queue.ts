@@ -111,7 +111,7 @@ export class LoadQueue {
     }
   }
 
-  seen(keyspace: string): LoadsView {
+  view(keyspace: string): LoadsView {
     return this.#of(keyspace);
   }
 

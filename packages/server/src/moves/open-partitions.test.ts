@@ -9,7 +9,7 @@ import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { replaceDamaged } from '../repair/replace-damaged.ts';
-import { HeldFiles } from './held-files.ts';
+import { CompleteFiles } from './complete-files.ts';
 import { openPartitions } from './open-partitions.ts';
 
 const ring = servedRing({ devices: 3, power: 1 });
@@ -17,7 +17,7 @@ const ring = servedRing({ devices: 3, power: 1 });
 async function opening(device: StoreDevice, nonHolderOf: readonly number[] = []) {
   const { store, devices, active } = device;
   const isUnknownPeer = (_active: unknown, id: number): boolean => nonHolderOf.includes(id);
-  const held = await HeldFiles.load(store.directory);
+  const held = await CompleteFiles.load(store.directory);
   const ports = { store, devices, isUnknownPeer, held, onRepair: () => undefined };
   const undecided = await openPartitions(ports, active, [0, 1]);
   return { undecided, states: [0, 1].map((partition) => device.info(partition)?.state ?? 'none') };
@@ -25,7 +25,7 @@ async function opening(device: StoreDevice, nonHolderOf: readonly number[] = [])
 
 /** Notes the files as complete, like a pass of the reconciler. */
 async function noteHeld({ store, active }: StoreDevice, partitions: readonly number[]) {
-  const held = await HeldFiles.load(store.directory);
+  const held = await CompleteFiles.load(store.directory);
   await held.follow(active, new Map(partitions.map((partition) => [partition, 'ready'])));
 }
 

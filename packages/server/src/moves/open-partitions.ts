@@ -10,12 +10,12 @@ import type { DeviceCaller } from '../peers/device-caller.ts';
 import { holdingsAt } from '../peers/holdings.ts';
 import { type Repair, repaired } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import type { CompleteFiles } from './complete-files.ts';
 import { parentsHere } from './fill-child.ts';
-import type { HeldFiles } from './held-files.ts';
 
 export interface OpenPorts {
   readonly store: Store;
-  readonly held: HeldFiles;
+  readonly held: CompleteFiles;
   readonly onRepair: (repair: Repair) => void;
   readonly devices: DeviceCaller;
   /**

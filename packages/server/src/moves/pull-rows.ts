@@ -12,7 +12,7 @@ import { type push, rowsSince } from '@ringwright/wire/replication';
 import { holdingAt } from '../peers/holdings.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
-import { takePromises } from './take-promises.ts';
+import { takeOverBallots } from './take-over-ballots.ts';
 
 interface PullFrom {
   readonly device: number;
@@ -46,7 +46,7 @@ export async function pullRows(
     task.onProgress({});
     if (!answer.more) {
       // Null: a device of an older wire version, which does not say.
-      if (answer.hasPromises !== false) await takePromises(ports, { active, partition, device });
+      if (answer.hasPromises !== false) await takeOverBallots(ports, { active, partition, device });
       return;
     }
     if (answer.lastSeq <= since) {

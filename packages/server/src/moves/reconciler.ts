@@ -5,11 +5,11 @@ import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
-import { CompleteMoves } from './complete-moves.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
 import type { ShownDrops } from './drop-guard.ts';
 import type { LoadProgress, LoadStep } from './load-notes.ts';
 import { LoadQueue, type LoadQueuePorts } from './load-queue.ts';
+import { MoveCompletion } from './move-completion.ts';
 import { type OpenPorts, openPartitions } from './open-partitions.ts';
 import { type FailedStep, Passes, type Retry } from './passes.ts';
 import { planDuties } from './plan-duties.ts';
@@ -37,7 +37,7 @@ export class Reconciler {
   readonly #loads: LoadQueue;
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
-  readonly #complete: CompleteMoves;
+  readonly #complete: MoveCompletion;
   /** Id of the ring of the last pass, by keyspace. */
   readonly #passed = new Map<string, string>();
 
@@ -50,7 +50,7 @@ export class Reconciler {
       this.#complete.look();
     };
     this.#passes = new Passes({ run, onError, monotonicMs });
-    this.#complete = new CompleteMoves({
+    this.#complete = new MoveCompletion({
       version: (keyspace) => ports.current(keyspace).ring.version,
       isComplete: (keyspace) => this.#isComplete(keyspace),
     });
@@ -81,14 +81,14 @@ export class Reconciler {
 
   /** Loads under way or ended, for the status. */
   progress(keyspace: string): LoadProgress[] {
-    return [...this.#loads.seen(keyspace).progress.values()];
+    return [...this.#loads.view(keyspace).progress.values()];
   }
 
   /**
    * Returns the signed receipts of those moves that were loaded here since this process started.
    */
   receipts(keyspace: string, assignments: readonly number[]): string[] {
-    const { loaded, receipts } = this.#loads.seen(keyspace);
+    const { loaded, receipts } = this.#loads.view(keyspace);
     const isLoaded = new Set(loaded.values());
     return assignments.flatMap((one) => (isLoaded.has(one) ? (receipts.get(one) ?? []) : []));
   }
@@ -110,7 +110,7 @@ export class Reconciler {
    * Partitions that this device should give up, each with the reason why it has not done so yet.
    */
   draining(keyspace: string): ReadonlyMap<number, string> {
-    return this.#drains.seen(keyspace).reasons;
+    return this.#drains.view(keyspace).reasons;
   }
 
   /**
@@ -171,7 +171,7 @@ export class Reconciler {
     this.#loads.forgetEnded(active);
     this.#drains.forgetEnded(active);
     this.#takeovers.remember(active);
-    const { loaded } = this.#loads.seen(keyspace);
+    const { loaded } = this.#loads.view(keyspace);
     const damaged = damagedOf(store, keyspace);
     const steps = planDuties(active, { states, loaded }).filter(
       ({ partition }) => !damaged.has(partition),
@@ -189,7 +189,7 @@ export class Reconciler {
     const loads: LoadStep[] = [];
     const accepts: number[] = [];
     for (const step of steps) {
-      const isDrained = this.#drains.seen(keyspace).running.has(step.partition);
+      const isDrained = this.#drains.view(keyspace).running.has(step.partition);
       if (isDrained || this.#fillsNow(keyspace, step.partition)) continue;
       if (step.kind === 'serve') serves.push(step.partition);
       else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
@@ -240,9 +240,9 @@ export class Reconciler {
   #isComplete(keyspace: string): boolean {
     const { controls, current } = this.#ports;
     const active = current(keyspace);
-    const { loaded, running } = this.#loads.seen(keyspace);
+    const { loaded, running } = this.#loads.view(keyspace);
     if (this.#passed.get(keyspace) !== active.id || running.size > 0) return false;
-    if (this.#drains.seen(keyspace).reasons.size > 0) return false;
+    if (this.#drains.view(keyspace).reasons.size > 0) return false;
     return activeDuties(active).load.every(
       ({ state, partition, assignment }) =>
         state !== 'INITIALIZING' ||
@@ -253,7 +253,7 @@ export class Reconciler {
 
   /** Whether a load or a takeover of the partition runs. */
   #fillsNow(keyspace: string, partition: number): boolean {
-    const { running } = this.#loads.seen(keyspace);
+    const { running } = this.#loads.view(keyspace);
     return running.has(partition) || this.#takeovers.running(keyspace).has(partition);
   }
 }

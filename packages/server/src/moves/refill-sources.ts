@@ -12,7 +12,7 @@ interface Ports {
   readonly devices: DeviceCaller;
 }
 
-interface Refilled {
+interface PartitionToRefill {
   readonly active: ActiveRing;
   readonly partition: number;
 }
@@ -33,7 +33,7 @@ interface Sources {
 /** Asks all of these devices at once. */
 export async function sourcesOf(
   ports: Ports,
-  refilled: Refilled,
+  refilled: PartitionToRefill,
   others: readonly number[],
 ): Promise<Sources> {
   const { active, partition } = refilled;
@@ -71,7 +71,7 @@ export function suffices(
 }
 
 export function tooFew(
-  { active, partition }: Refilled,
+  { active, partition }: PartitionToRefill,
   { ready, filling, lost, failures }: Sources,
   needed: number,
 ): CodedError {

@@ -6,7 +6,7 @@ import { askBackMs } from '@ringwright/base/limits-rings';
 import { Link } from '@ringwright/node/link/link';
 import { SharedRuns } from '@ringwright/node/shared-runs';
 import { expect, onTestFinished, test } from 'vitest';
-import { greetAgain, type IntroducePorts } from '../introduce.ts';
+import { greetAgain, type HelloPorts } from '../hello-exchange.ts';
 
 type Pause = (ms: number) => Promise<void>;
 
@@ -44,7 +44,7 @@ async function attemptsInAMinute(also: (peer: Link, pause: Pause) => () => void)
 test('constant hellos in the name of a peer cause no additional attempts at it', async () => {
   const own = await attemptsInAMinute(() => () => undefined);
   const withHellos = await attemptsInAMinute((peer, pause) => {
-    const greet = (): Promise<void> => greetAgain({ pause } as IntroducePorts, peer);
+    const greet = (): Promise<void> => greetAgain({ pause } as HelloPorts, peer);
     const greetings = new SharedRuns(greet, () => pause(askBackMs));
     return () => void greetings.run(peer.address).catch(() => undefined);
   });

@@ -29,7 +29,7 @@ export class KnownPeers {
   /** Addresses that are being greeted, with the number of concurrent greetings. */
   readonly #greeting = new Map<string, number>();
   /** Addresses on whose word this directory has refilled, oldest first. */
-  readonly #believed = new Set<string>();
+  readonly #restoreReporters = new Set<string>();
   readonly #self: string;
   readonly #ports: KnownPeersPorts;
   /**
@@ -38,7 +38,7 @@ export class KnownPeers {
    */
   readonly #greetings: SharedRuns;
   /** The address that each caller claimed in its hello, if that address is believed. */
-  readonly #said = new WeakMap<Caller, string>();
+  readonly #claimedAddresses = new WeakMap<Caller, string>();
   readonly #unknown = new Set<string>();
   /** Addresses that are asked repeatedly. */
   readonly #insisted = new Set<string>();
@@ -53,9 +53,9 @@ export class KnownPeers {
   /**
    * Notes the address that a caller claims. Returns false if nothing that the caller says counts.
    */
-  hear(caller: Caller, address: string): boolean {
-    if (!this.#isBelieved(address)) return false;
-    this.#said.set(caller, address);
+  noteClaimedAddress(caller: Caller, address: string): boolean {
+    if (!this.#isKnownPeer(address)) return false;
+    this.#claimedAddresses.set(caller, address);
     return true;
   }
 
@@ -76,24 +76,25 @@ export class KnownPeers {
     return address;
   }
 
-  /** Whether a caller claimed this address while the server had no ring. */
-  isHeard(address: string): boolean {
-    return this.#unknown.has(address);
+  /** Whether a ring names the address, or a caller claimed it while the server had no ring. */
+  mayGetToken(address: string): boolean {
+    return this.isNamed(address) || this.#unknown.has(address);
   }
 
   /** Whether this directory has refilled on the word of this server, since this process started. */
-  hasBelieved(address: string): boolean {
-    return this.#believed.has(address);
+  hasReportedRestore(address: string): boolean {
+    return this.#restoreReporters.has(address);
   }
 
   /**
    * Notes such a refill. Beyond a limit the oldest address is forgotten: it could then cause one
    * more refill.
    */
-  believe(address: string): void {
-    this.#believed.add(address);
-    if (this.#believed.size <= believedPeersMax) return;
-    for (const first of this.#believed.keys()) return void this.#believed.delete(first);
+  noteRestoreReport(address: string): void {
+    this.#restoreReporters.add(address);
+    if (this.#restoreReporters.size <= believedPeersMax) return;
+    for (const first of this.#restoreReporters.keys())
+      return void this.#restoreReporters.delete(first);
   }
 
   /** Whether the server at this address is being greeted, so that its word will be heard anyway. */
@@ -126,7 +127,7 @@ export class KnownPeers {
    * Like `ask`, for what must be known although the server may still be starting: asks again after
    * failures, until the server's next own hello is due.
    */
-  insist(address: string): Promise<void> {
+  greetWithRetries(address: string): Promise<void> {
     const asked = this.ask(address);
     if (!this.#insisted.has(address)) {
       this.#insisted.add(address);
@@ -153,8 +154,8 @@ export class KnownPeers {
    * Returns a connection from this server to the address that a caller claimed; null if no ring
    * here names that address. Rejects with PEER_UNREACHABLE.
    */
-  async callBack(caller: Caller): Promise<Caller | null> {
-    const address = this.#said.get(caller);
+  async connectBack(caller: Caller): Promise<Caller | null> {
+    const address = this.#claimedAddresses.get(caller);
     return address === undefined ? null : this.#ports.connect(address);
   }
 
@@ -162,7 +163,7 @@ export class KnownPeers {
    * A server without any ring knows no peers, and takes its first ring from any caller, as it takes
    * a push: so a wiped device can rejoin its cluster.
    */
-  #isBelieved(address: string): boolean {
+  #isKnownPeer(address: string): boolean {
     if (address === this.#self) return false; // it does not call itself
     if (this.#ports.rings.list().length > 0) {
       this.#unknown.clear();

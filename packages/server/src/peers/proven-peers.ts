@@ -8,7 +8,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { ringHead } from '../rings/active-ring.ts';
-import type { MadeWith } from '../rings/ring-requests.ts';
+import type { RequestedRing } from '../rings/ring-requests.ts';
 import type { Rings } from '../rings/rings.ts';
 import { ownCaller } from './device-caller.ts';
 
@@ -76,8 +76,8 @@ export class ProvenPeers {
    */
   requireMember(
     caller: Caller,
-    request: MadeWith & { readonly device?: number },
-    isGranted: (caller: Caller, request: MadeWith) => boolean,
+    request: RequestedRing & { readonly device?: number },
+    isGranted: (caller: Caller, request: RequestedRing) => boolean,
   ): void {
     if (caller === ownCaller) return;
     const { keyspace, ringVersion, device } = request;

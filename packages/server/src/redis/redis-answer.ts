@@ -8,7 +8,7 @@ import { RedisRefusal } from './redis-command.ts';
 import { errorReply, type RespReply } from './resp-reply.ts';
 
 /** The place of one answer among the others. */
-export interface Answer {
+export interface PendingReply {
   /** The encoded answer, or null until it is known. */
   bytes: Buffer | null;
   /** The rest of an answer with a long value, sent uncopied after `bytes`. */
@@ -24,7 +24,7 @@ export interface Answer {
 const FREED_BYTES_MIN = 32 * 1024;
 
 /** Sends the answers in one system call. */
-export function writeAnswers(socket: Socket, leaving: readonly Answer[]): void {
+export function writeAnswers(socket: Socket, leaving: readonly PendingReply[]): void {
   const pieces = leaving.map(({ bytes }) => bytes ?? Buffer.alloc(0));
   const [first] = pieces;
   if (leaving.some(({ rest }) => rest !== null)) writeLong(socket, leaving);
@@ -37,7 +37,7 @@ function writeOne(socket: Socket, bytes: Buffer): void {
   else socket.write(bytes, () => freeOwnBytes(bytes));
 }
 
-function writeLong(socket: Socket, leaving: readonly Answer[]): void {
+function writeLong(socket: Socket, leaving: readonly PendingReply[]): void {
   socket.cork();
   for (const { bytes, rest } of leaving) {
     if (bytes !== null) socket.write(bytes);

@@ -7,7 +7,7 @@ import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { HeldBytes } from '../access/byte-budget.ts';
 import type { NewContent } from '../coordinate/propose.ts';
 import { KeyOrder, putInOrder } from './key-order.ts';
-import { type Answer, failureReply, writeAnswers } from './redis-answer.ts';
+import { failureReply, type PendingReply, writeAnswers } from './redis-answer.ts';
 import { requireWordsFit } from './redis-args.ts';
 import {
   keysOf,
@@ -50,7 +50,7 @@ export class RedisConnection {
   readonly #order = new KeyOrder();
   readonly #share: RedisShare;
   /** Answers that were not sent yet, in the order of their requests. */
-  #answers: Answer[] = [];
+  #answers: PendingReply[] = [];
   #running = 0;
   #flushPlanned = false;
   /**
@@ -180,7 +180,7 @@ export class RedisConnection {
 
   /** Many commands are answered at once: those without keys, and reads of local records. */
   #run(
-    answer: Answer,
+    answer: PendingReply,
     judged: {
       readonly command: RedisCommand;
       readonly call: RedisCall;
@@ -198,7 +198,7 @@ export class RedisConnection {
     }
   }
 
-  #put(answer: Answer, content: NewContent, call: RedisCall): void {
+  #put(answer: PendingReply, content: NewContent, call: RedisCall): void {
     this.#running += 1;
     const ended = (error: unknown): void => {
       this.#running -= 1;
@@ -221,7 +221,7 @@ export class RedisConnection {
     this.#answered(this.#placeOf('unknown'), this.#failed(error));
   }
 
-  #placeOf(name: string): Answer {
+  #placeOf(name: string): PendingReply {
     const answer = { bytes: null, rest: null, name, startMs: this.#nowMs() };
     this.#answers.push(answer);
     return answer;
@@ -238,7 +238,7 @@ export class RedisConnection {
     return reply;
   }
 
-  #await(answer: Answer, work: Promise<RespReply>): void {
+  #await(answer: PendingReply, work: Promise<RespReply>): void {
     const { protocol } = this.#client;
     this.#running += 1;
     const end = (reply: RespReply): void => {
@@ -248,7 +248,7 @@ export class RedisConnection {
     work.then(end, (error: unknown) => end(this.#failed(error))).catch(this.#ports.onBug);
   }
 
-  #answered(answer: Answer, reply: RespReply, protocol = this.#client.protocol): void {
+  #answered(answer: PendingReply, reply: RespReply, protocol = this.#client.protocol): void {
     const long = longBulk(reply);
     answer.bytes = long?.head ?? encodeReply(reply, protocol);
     answer.rest = long?.rest ?? null;

@@ -7,9 +7,9 @@ import {
   redisPerAddressMax,
 } from '@ringwright/base/limits-listeners';
 import { ByteBudget } from '../access/byte-budget.ts';
+import { ConnectionLimiter } from '../access/connection-limiter.ts';
 import { credentialFrom } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
-import { Places } from '../access/places.ts';
 import { refuseConnection } from '../access/refuse-connection.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -42,7 +42,7 @@ export function createRedis(
 ): RedisEndpoint {
   const { metrics, nowMs } = ports;
   const sockets = new Set<Socket>();
-  const places = new Places({ max: connectionsMax, ...placeRules });
+  const places = new ConnectionLimiter({ max: connectionsMax, ...placeRules });
   const budget = new ByteBudget(redisHeldBytesMax);
   let [nextId, commands] = [1, 0];
   const startedMs = nowMs();

@@ -4,14 +4,14 @@ import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { changeKey } from '../coordinate/change-key.ts';
 import { coordinateRead, coordinateWrite, type Written } from '../coordinate/coordinate.ts';
 import type { NewContent } from '../coordinate/propose.ts';
-import { type Valued, valued } from '../replica/wire-record.ts';
+import { liveOrNull, type Valued } from '../replica/wire-record.ts';
 import { keyOf } from './redis-args.ts';
 import { currentKeyspace, type RedisCall, RedisRefusal } from './redis-command.ts';
 
 export function readRecord(call: RedisCall, key: Uint8Array | undefined): MaybePromise<Valued> {
   const { consistency, ports } = call;
   const about = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
-  return andThen(coordinateRead(ports.coordinator, about), valued);
+  return andThen(coordinateRead(ports.coordinator, about), liveOrNull);
 }
 
 export function readValue(
@@ -57,8 +57,8 @@ export async function swapContent(
   const about = { keyspace: currentKeyspace(call), key: keyOf(key) };
   let before: Valued = null;
   const { record, isChanged } = await changeKey(call.ports.coordinator, about, (present) => {
-    before = valued(present);
+    before = liveOrNull(present);
     return change(before);
   });
-  return { before, after: valued(record), isChanged };
+  return { before, after: liveOrNull(record), isChanged };
 }

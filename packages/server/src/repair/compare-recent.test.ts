@@ -6,7 +6,7 @@ import { type Random, seededRandom } from '@ringwright/base/random';
 import { RecentRows } from '@ringwright/partition/file/recent-rows';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
 import { expect, test } from 'vitest';
-import { compareRecent, stampAge } from './covers.ts';
+import { compareRecent, stampAge } from './compare-holders.ts';
 
 interface Given {
   readonly key: number;

@@ -8,7 +8,7 @@ import type { FinishProposal } from '../coordinate/propose.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { wireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { stampAge } from './covers.ts';
+import { stampAge } from './compare-holders.ts';
 
 export interface PushPorts {
   readonly store: Store;

@@ -27,10 +27,10 @@ export async function refillIfRestored(
   remembered: Generation | null,
 ): Promise<void> {
   const { generation, mutex } = ports;
-  if (remembered === null || !generation.isBefore(remembered)) return;
+  if (remembered === null || !generation.isOlderThan(remembered)) return;
   // Several peers say so at once. After the refill for the first one, the others have no news.
   await mutex.run('refill', async () => {
-    if (generation.isBefore(remembered)) await refillAll(ports, remembered);
+    if (generation.isOlderThan(remembered)) await refillAll(ports, remembered);
   });
 }
 
@@ -50,6 +50,6 @@ async function refillAll(ports: RefillPorts, remembered: Generation): Promise<vo
   }
   await Promise.all(changes);
   // failpoint: restored.filling
-  await generation.surpass(remembered);
+  await generation.advanceBeyond(remembered);
   onRefill(remembered, changes.length);
 }

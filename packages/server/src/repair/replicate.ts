@@ -7,10 +7,10 @@ import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digests } from '@ringwright/wire/replication';
-import { heldFloor } from '../peers/held-floor.ts';
 import { usableInfo } from '../peers/holdings.ts';
+import { quorumFloor } from '../peers/quorum-floor.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
-import { compareRecent, covers, tailRowsFirst } from './covers.ts';
+import { compareRecent, isCoveredByPeer, tailRowsFirst } from './compare-holders.ts';
 import { type PushPorts, pushRows } from './push-rows.ts';
 
 interface ReplicatePorts extends PushPorts {
@@ -38,7 +38,7 @@ interface PushTask {
 }
 
 /** Partitions shared with a peer under one ring. */
-interface Share {
+interface SharedPartitions {
   readonly partitions: Set<number>;
   /** The partitions in which the peer may lack records: only these are checked. */
   readonly open: Set<number>;
@@ -64,7 +64,7 @@ interface Confirmed {
 export class Replicator {
   readonly #ports: ReplicatePorts;
   readonly #confirmed = new Map<string, Confirmed>();
-  #shares = new WeakMap<ActiveRing, ReadonlyMap<number, Share>>();
+  #shares = new WeakMap<ActiveRing, ReadonlyMap<number, SharedPartitions>>();
   /** Number of the last round, by keyspace. */
   readonly #rounds = new Map<string, number>();
 
@@ -116,7 +116,7 @@ export class Replicator {
         if (holding.floorMs > mine.barrierMs) {
           // Holders drop tombstones only after all have promised, so this file did not take part,
           // unless it promised meanwhile or the peer is wrong.
-          const floorMs = await heldFloor(this.#ports.devices, { active, partition }, nowMs());
+          const floorMs = await quorumFloor(this.#ports.devices, { active, partition }, nowMs());
           const info = usableInfo(store, keyspace, partition);
           if (info !== null && floorMs > info.barrierMs) {
             await this.#ports.onBehind(keyspace, partition);
@@ -182,7 +182,7 @@ export class Replicator {
     // After a copy or a refill nothing is confirmed yet, but the file came from a holder, so the
     // peer has most of it.
     const compared = { active, partition, device, incarnation };
-    if (mine.seq - since > tailRowsFirst && (await covers(this.#ports, compared))) {
+    if (mine.seq - since > tailRowsFirst && (await isCoveredByPeer(this.#ports, compared))) {
       confirm(mine.seq);
       return;
     }
@@ -222,7 +222,7 @@ export class Replicator {
    * Opens partitions that were touched, and a part of all others, so that each is checked from time
    * to time in any case.
    */
-  #reopen(keyspace: string, shares: readonly Share[]): void {
+  #reopen(keyspace: string, shares: readonly SharedPartitions[]): void {
     const touched = this.#ports.store.takeTouched(keyspace);
     const round = (this.#rounds.get(keyspace) ?? 0) + 1;
     this.#rounds.set(keyspace, round);
@@ -238,7 +238,7 @@ export class Replicator {
    * Returns the partitions shared with each peer under this ring, computed once per ring. At first
    * all of them are open.
    */
-  #sharesOf(active: ActiveRing): ReadonlyMap<number, Share> {
+  #sharesOf(active: ActiveRing): ReadonlyMap<number, SharedPartitions> {
     return getOrMake(this.#shares, active, () => {
       const shares = findShares(active);
       this.#forgetOthers(active.ring.keyspace, shares);
@@ -247,7 +247,7 @@ export class Replicator {
   }
 
   /** Drops notes of partitions and devices that the ring no longer shares with this device. */
-  #forgetOthers(keyspace: string, shares: ReadonlyMap<number, Share>): void {
+  #forgetOthers(keyspace: string, shares: ReadonlyMap<number, SharedPartitions>): void {
     for (const name of this.#confirmed.keys()) {
       const [of, partition, device] = name.split('/');
       const isShared = shares.get(Number(device))?.partitions.has(Number(partition)) === true;
@@ -256,14 +256,14 @@ export class Replicator {
   }
 }
 
-function findShares(active: ActiveRing): Map<number, Share> {
-  const shares = new Map<number, Share>();
+function findShares(active: ActiveRing): Map<number, SharedPartitions> {
+  const shares = new Map<number, SharedPartitions>();
   for (const partition of activeDuties(active).serve) {
     // Without joiners: their loads bring them everything, as whole files.
     for (const { device } of slotsOf(active.ring, partition)) {
       if (device === active.self) continue;
       const none = () => ({ partitions: new Set<number>(), open: new Set<number>() });
-      const share = getOrMake<number, Share>(shares, device, none);
+      const share = getOrMake<number, SharedPartitions>(shares, device, none);
       share.partitions.add(partition);
       share.open.add(partition);
     }

@@ -3,13 +3,13 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordPrepare } from '@ringwright/wire/records';
 import {
   checkClock,
-  checkPlace,
   filling,
   impliedRecord,
   notResponsible,
   passFence,
   type ReplicaAnswer,
   type ReplicaPorts,
+  requireOwnPartition,
   roundName,
 } from './replica.ts';
 import { wireContent } from './wire-record.ts';
@@ -25,7 +25,7 @@ export const answerPrepare: ReplicaAnswer<typeof recordPrepare> = async (
 ) => {
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
-  checkPlace(active, request, caller);
+  requireOwnPartition(active, request, caller);
   checkClock(ports.clock, request);
   const givesTurns = active.ring.table[0]?.[request.partition] === active.self;
   const leave = givesTurns

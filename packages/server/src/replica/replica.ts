@@ -131,7 +131,7 @@ export function answerWriteFor(
  * Throws KEY_MISPLACED for a key of another partition: readers look for it there, so a record here
  * would take up space forever. Writes coordinated here are placed by their key.
  */
-export function checkPlace(
+export function requireOwnPartition(
   { partitionOf }: ActiveRing,
   { partition, key }: { readonly partition: number; readonly key: Uint8Array },
   caller: Caller,
@@ -151,7 +151,7 @@ function writePassed(
   onAnswer: Callback<WriteAnswer>,
 ): void {
   const { active, duty, request, caller } = passed;
-  checkPlace(active, request, caller);
+  requireOwnPartition(active, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
   const { keyspace, partition } = request;

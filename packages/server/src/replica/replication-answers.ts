@@ -17,12 +17,12 @@ import {
 import type { ActiveRing } from '../rings/active-ring.ts';
 import {
   checkClock,
-  checkPlace,
   filling,
   notResponsible,
   passFence,
   type ReplicaAnswer,
   type ReplicaPorts,
+  requireOwnPartition,
 } from './replica.ts';
 import { Turn } from './turn.ts';
 import { wireContent } from './wire-record.ts';
@@ -110,7 +110,7 @@ export const answerPush: ReplicaAnswer<typeof push> = async (ports, request, cal
   const { active, info } = await heldPartition(ports, request, caller);
   const { incarnation } = info;
   const { keyspace, partition } = request;
-  for (const { key } of request.rows) checkPlace(active, { partition, key }, caller);
+  for (const { key } of request.rows) requireOwnPartition(active, { partition, key }, caller);
   for (const row of request.rows) checkClock(ports.clock, row);
   const writes = request.rows.map((row) => ({ keyspace, partition, ...row }));
   const outcomes = await ports.inFlight.track(keyspace, partition, ports.store.write(writes));

@@ -17,7 +17,7 @@ export function wireContent(record: Omit<RecordContent, 'key'>): WireContent {
 export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
 
 /** Expects the result of asOf, in which an expired record is a tombstone. */
-export function valued(record: WireContent | null): Valued {
+export function liveOrNull(record: WireContent | null): Valued {
   return record !== null && hasValue(record) ? record : null;
 }
 

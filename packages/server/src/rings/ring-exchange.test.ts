@@ -11,7 +11,7 @@ import { type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { describe, expect, test } from 'vitest';
 import { activeOn, idOf, servedRing } from '../../../../test/support/served-ring.ts';
 import type { ActiveRing } from './active-ring.ts';
-import { type CallBack, RingExchange } from './ring-exchange.ts';
+import { type ConnectBack, RingExchange } from './ring-exchange.ts';
 import type { Rings } from './rings.ts';
 
 const versions: Ring[] = [servedRing({ power: 10 })];
@@ -119,9 +119,9 @@ describe('reaching the version of a request', () => {
 });
 
 describe('the source of a fetched ring', () => {
-  const exchangeWith = (callBack: CallBack) => {
+  const exchangeWith = (connectBack: ConnectBack) => {
     const { rings, adopted } = exchangeAt(1);
-    return { exchange: new RingExchange(rings, { callBack }), adopted };
+    return { exchange: new RingExchange(rings, { connectBack }), adopted };
   };
 
   test('is the server that the caller names, called back, and not the caller', async () => {

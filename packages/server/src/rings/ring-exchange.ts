@@ -26,7 +26,7 @@ import type { Rings } from './rings.ts';
  * Returns a connection that this server makes to the caller's address; null: nothing is fetched
  * from the caller.
  */
-export type CallBack = (caller: Caller) => Promise<Caller | null>;
+export type ConnectBack = (caller: Caller) => Promise<Caller | null>;
 
 /**
  * What servers need to relay rings to each other. A listener that only receives pushes needs none.
@@ -34,7 +34,7 @@ export type CallBack = (caller: Caller) => Promise<Caller | null>;
 interface RelayPorts {
   readonly trust?: TrustExchange;
   readonly deltas?: RelayedDeltas;
-  readonly callBack?: CallBack;
+  readonly connectBack?: ConnectBack;
   /** Called with the form in which a fetched ring traveled. */
   readonly onFetched?: (form: 'delta' | 'whole', bytes: number) => void;
 }
@@ -230,9 +230,9 @@ export class RingExchange {
     const reached = (): ActiveRing | null => this.reached(keyspace, version);
     const present = reached();
     if (present !== null) return present;
-    const { callBack } = this.#relay;
+    const { connectBack } = this.#relay;
     // Greeting the caller may already bring the ring.
-    const source = callBack === undefined ? caller : await callBack(caller);
+    const source = connectBack === undefined ? caller : await connectBack(caller);
     if (source === null) throw this.#unknown(keyspace, version);
     // A fetch under way may be from another peer, with a lower version or a failure of its own. It
     // counts only if it brought the ring. Otherwise this caller is asked next.

@@ -83,7 +83,7 @@ export class RingRelay {
     } catch (error) {
       // A ring that did not arrive is sent with the next greeting; a ring that was refused, much
       // later.
-      if (!isOfTheWay(error)) this.#coolDownAfterRefusal(to, active);
+      if (!isDeliveryError(error)) this.#coolDownAfterRefusal(to, active);
       onRefused(to, active, error);
     }
   }
@@ -98,7 +98,7 @@ export class RingRelay {
  * Whether the ring was not judged at all. A server without an access document judges nothing: it
  * gets the document with a greeting, and the rings after that.
  */
-function isOfTheWay(error: unknown): boolean {
+function isDeliveryError(error: unknown): boolean {
   if (!(error instanceof CodedError)) return false;
   return isPeerCode(error.code) || error.code === 'ACCESS_PENDING';
 }

@@ -11,7 +11,7 @@ export interface VersionRequests extends Readonly<RequestCounts> {
   readonly version: number;
 }
 
-export interface MadeWith {
+export interface RequestedRing {
   readonly keyspace: string;
   readonly ringVersion: number;
 }
@@ -19,7 +19,7 @@ export interface MadeWith {
 export class RingRequests {
   readonly #counts = new Map<string, Map<number, RequestCounts>>();
 
-  begin(kind: keyof RequestCounts, { keyspace, ringVersion }: MadeWith): void {
+  begin(kind: keyof RequestCounts, { keyspace, ringVersion }: RequestedRing): void {
     let versions = this.#counts.get(keyspace);
     if (versions === undefined) this.#counts.set(keyspace, (versions = new Map()));
     let counts = versions.get(ringVersion);
@@ -33,7 +33,7 @@ export class RingRequests {
     counts[kind] += 1;
   }
 
-  end(kind: keyof RequestCounts, { keyspace, ringVersion }: MadeWith): void {
+  end(kind: keyof RequestCounts, { keyspace, ringVersion }: RequestedRing): void {
     const counts = this.#counts.get(keyspace)?.get(ringVersion);
     if (counts !== undefined) counts[kind] -= 1;
   }

@@ -39,7 +39,7 @@ const ports = {
   trust: { beaconOf: () => null, demands: false },
   throttle: { status: () => ({ inForce: null }) },
   scrubber: { logLoss: null },
-  generation: { wasPutBack: true },
+  generation: { isRestored: true },
   key: privateKey,
   certificate: () => null,
   clocks: { clock: { stampsAheadMs: () => 0 }, peerClocks: { awayMs: () => -12_500 } },

@@ -57,7 +57,7 @@ export interface StatusPorts {
   readonly trust: TrustStore;
   readonly throttle: AdaptiveThrottle;
   readonly scrubber: Pick<Scrubber, 'logLoss'>;
-  readonly generation: Pick<DeviceGeneration, 'wasPutBack'>;
+  readonly generation: Pick<DeviceGeneration, 'isRestored'>;
   /** The private key of the device. */
   readonly key: KeyObject;
   readonly demandsTls: boolean;
@@ -175,7 +175,7 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
     rings,
     refusals: ports.rings.refusals(),
     logLoss: ports.scrubber.logLoss,
-    putBack: ports.generation.wasPutBack,
+    putBack: ports.generation.isRestored,
     copyPace: ports.throttle.status(),
     trust: trustStatus(ports),
     peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),

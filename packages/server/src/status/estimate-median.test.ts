@@ -6,7 +6,7 @@ import { keyOfText } from '@ringwright/ring/partitioner/key-text';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
-import { middleOf } from './middle-of.ts';
+import { estimateMedian } from './estimate-median.ts';
 
 const keyspace = 'cities';
 const ranges: IntervalPartitioner = { kind: 'ranges', partitions: 1, starts: [] };
@@ -26,7 +26,7 @@ test.each([ranges, hashes, tags])('$kind: the middle splits keys in half', async
   await store.write(
     keys.map((key, n) => ({ keyspace, partition: 0, key, value: key, ms: n + 1, tie: 0 })),
   );
-  const { at, share, sampled } = (await middleOf(store, { keyspace, partitioner }, 0))!;
+  const { at, share, sampled } = (await estimateMedian(store, { keyspace, partitioner }, 0))!;
   // 1,024 keys are drawn, some of them twice.
   expect(sampled).toBeGreaterThan(700);
   const circle = circleOf(partitioner);
@@ -43,9 +43,9 @@ test.each([ranges, hashes, tags])('$kind: the middle splits keys in half', async
 test('a partition without a file or without records has no middle', async () => {
   await using folder = await scratchFolder();
   await using store = await openStore({ directory: folder.path, newIncarnation: () => 'i1' });
-  expect(await middleOf(store, { keyspace, partitioner: ranges }, 0)).toBe(null);
+  expect(await estimateMedian(store, { keyspace, partitioner: ranges }, 0)).toBe(null);
   await store.create(keyspace, 0, 'ready');
-  expect(await middleOf(store, { keyspace, partitioner: ranges }, 0)).toBe(null);
+  expect(await estimateMedian(store, { keyspace, partitioner: ranges }, 0)).toBe(null);
 });
 
 test.each([ranges, hashes])(
@@ -59,7 +59,7 @@ test.each([ranges, hashes])(
       return { keyspace, partition: 0, key, value: key, ms: n + 1, tie: 0 };
     });
     for (const record of written) await store.write([record]);
-    const middle = await middleOf(store, { keyspace, partitioner }, 0);
+    const middle = await estimateMedian(store, { keyspace, partitioner }, 0);
     expect(middle?.sampled).toBe(5);
     expect(Math.abs((middle?.share ?? 0) - 0.5)).toBeLessThan(0.11);
   },

@@ -11,7 +11,7 @@ interface PlaceRules {
   readonly perAddressMax: number;
 }
 
-export interface Guest {
+export interface AdmittedConnection {
   /** IP address. */
   readonly address: string;
   readonly isKnown: () => boolean;
@@ -20,16 +20,16 @@ export interface Guest {
   readonly end: () => void;
 }
 
-export interface Place {
+export interface Admission {
   /** To be called when the connection did something: it becomes the newest. */
   used(): void;
   leave(): void;
 }
 
-export class Places {
+export class ConnectionLimiter {
   readonly #rules: PlaceRules;
   /** The connection that was idle for the longest time comes first. */
-  readonly #guests = new Set<Guest>();
+  readonly #guests = new Set<AdmittedConnection>();
   readonly #byAddress = new Map<string, number>();
 
   constructor(rules: PlaceRules) {
@@ -41,7 +41,7 @@ export class Places {
   }
 
   /** Returns null if there is no place, and no connection that could be closed. */
-  enter(guest: Guest): Place | null {
+  enter(guest: AdmittedConnection): Admission | null {
     const { max, reserved, perAddressMax } = this.#rules;
     const isKnown = guest.isKnown();
     const { address } = guest;
@@ -65,7 +65,7 @@ export class Places {
     };
   }
 
-  #endOldest(isWanted: (guest: Guest) => boolean): boolean {
+  #endOldest(isWanted: (guest: AdmittedConnection) => boolean): boolean {
     for (const guest of this.#guests) {
       if (!isWanted(guest) || guest.isBusy() || guest.isKnown()) continue;
       this.#guests.delete(guest);

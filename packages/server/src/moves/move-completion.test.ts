@@ -1,6 +1,6 @@
 // Waits for the completion of moves, on fake timers.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { CompleteMoves } from './complete-moves.ts';
+import { MoveCompletion } from './move-completion.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -9,7 +9,7 @@ const waitMs = 1_000;
 
 function moves() {
   const here = { version: 3, isComplete: false };
-  const complete = new CompleteMoves({
+  const complete = new MoveCompletion({
     version: () => here.version,
     isComplete: () => here.isComplete,
   });

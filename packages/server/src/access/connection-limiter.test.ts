@@ -1,13 +1,13 @@
 // Tests the limits on connections, and on the bytes that are held for them.
 import { expect, test } from 'vitest';
 import { ByteBudget } from './byte-budget.ts';
-import { type Guest, Places } from './places.ts';
+import { type AdmittedConnection, ConnectionLimiter } from './connection-limiter.ts';
 
 const rules = { max: 6, reserved: 2, perAddressMax: 3 };
 
 function guests() {
   const ended: string[] = [];
-  const guest = (name: string, fields: Partial<Guest> = {}): Guest => {
+  const guest = (name: string, fields: Partial<AdmittedConnection> = {}): AdmittedConnection => {
     const end = (): void => void ended.push(name);
     return { address: name.slice(0, 1), isKnown: () => false, isBusy: () => false, end, ...fields };
   };
@@ -18,7 +18,7 @@ const known = { isKnown: () => true };
 
 test('the connection idle for longest makes room, and busy or known ones stay', () => {
   const { ended, guest } = guests();
-  const places = new Places(rules);
+  const places = new ConnectionLimiter(rules);
   const first = places.enter(guest('a1'));
   places.enter(guest('b1', busy));
   places.enter(guest('c1'));
@@ -37,7 +37,7 @@ test('the connection idle for longest makes room, and busy or known ones stay', 
 
 test('the number of connections per address is limited, except for loopback addresses', () => {
   const { ended, guest } = guests();
-  const places = new Places({ max: 100, reserved: 0, perAddressMax: 3 });
+  const places = new ConnectionLimiter({ max: 100, reserved: 0, perAddressMax: 3 });
   const held = ['a1', 'a2', 'a3'].map((name) => places.enter(guest(name, busy)));
   expect(places.enter(guest('a4'))).toBeNull();
   expect(places.enter(guest('b1'))).not.toBeNull();

@@ -23,7 +23,7 @@ interface Middle {
  * Returns null if there is no file or fewer than two records were drawn. Records are drawn by
  * sequence number, so one that follows many overwritten ones is drawn often; it counts once.
  */
-export async function middleOf(
+export async function estimateMedian(
   store: Store,
   { keyspace, partitioner }: Pick<Ring, 'keyspace' | 'partitioner'>,
   partition: number,

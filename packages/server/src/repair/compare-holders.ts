@@ -39,7 +39,7 @@ const tailLengths = [Math.ceil(tailRowsFirst / 4), tailRowsFirst, offerRowsMax];
  * Returns false if the answer is unknown: more has changed at the other holder, something is
  * missing, its file was replaced, or its release does not know the message.
  */
-export async function covers(
+export async function isCoveredByPeer(
   { store, devices }: CoverPorts,
   { active, partition, device, incarnation }: Compared,
 ): Promise<boolean> {

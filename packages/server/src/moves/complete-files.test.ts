@@ -6,8 +6,8 @@ import { openStore } from '@ringwright/partition/open-store';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
-import { checkHeld } from './check-held.ts';
-import { HeldFiles } from './held-files.ts';
+import { checkCompleteFiles } from './check-complete-files.ts';
+import { CompleteFiles } from './complete-files.ts';
 
 /** Device 3 has no partition. */
 const ring = servedRing({ devices: 4, replicas: 3, power: 1 });
@@ -16,14 +16,14 @@ const files = (...states: [number, PartitionState][]): ReadonlyMap<number, Parti
   new Map(states);
 
 async function noted(directory: string): Promise<string[]> {
-  const held = await HeldFiles.load(directory);
+  const held = await CompleteFiles.load(directory);
   const all = ['cities', 'towns'].flatMap((name) => [0, 1, 2].map((one) => [name, one] as const));
   return all.filter(([name, one]) => held.has(name, one)).map((one) => one.join('/'));
 }
 
 test('complete files of several rings are noted, and the note survives a restart', async () => {
   await using folder = await scratchFolder();
-  const held = await HeldFiles.load(folder.path);
+  const held = await CompleteFiles.load(folder.path);
   await Promise.all([
     held.follow(cities, files([0, 'ready'], [1, 'filling'])),
     held.follow(towns, files([0, 'ready'])),
@@ -37,7 +37,7 @@ test('complete files of several rings are noted, and the note survives a restart
 
 test('a partition that the ring gives to others is forgotten once its file is gone', async () => {
   await using folder = await scratchFolder();
-  const held = await HeldFiles.load(folder.path);
+  const held = await CompleteFiles.load(folder.path);
   await held.follow(cities, files([0, 'ready']));
   const elsewhere = activeOn(ring, 3);
   await held.follow(elsewhere, files([0, 'filling']));
@@ -52,7 +52,7 @@ test('a partition that the ring gives to others is forgotten once its file is go
 
 test('under a ring without this device only drained partitions are forgotten', async () => {
   await using folder = await scratchFolder();
-  const held = await HeldFiles.load(folder.path);
+  const held = await CompleteFiles.load(folder.path);
   await held.follow(cities, files([0, 'ready'], [1, 'ready']));
   held.giveUp('cities', 0);
   await held.follow({ ...cities, self: null }, files());
@@ -68,24 +68,24 @@ test('a noted partition without a folder is reported, unless it is in the trash'
     const record = { key: Buffer.from('k'), value: null, ms: 1, tie: 1, expiresMs: 0 };
     await store.write([{ keyspace: 'cities', partition, ...record }]);
   }
-  const held = await HeldFiles.load(folder.path);
+  const held = await CompleteFiles.load(folder.path);
   await held.follow(cities, files([0, 'ready'], [1, 'ready']));
   await store.drop('cities', 0);
   await store.close();
-  expect(await checkHeld(folder.path)).toEqual([]);
+  expect(await checkCompleteFiles(folder.path)).toEqual([]);
   // An unreadable file is reported by other checks, and hides nothing here.
   const place = join(folder.path, 'partitions', 'cities', '1');
   const file = join(place, newIncarnation(), 'data.db');
   await rm(file);
   await mkdir(file);
-  expect(await checkHeld(folder.path)).toEqual([]);
+  expect(await checkCompleteFiles(folder.path)).toEqual([]);
   await rm(place, { recursive: true });
   const details = { keyspace: 'cities', partition: 1 };
   const told = { code: 'PARTITION_ABSENT', details };
-  expect(await checkHeld(folder.path)).toMatchObject([told]);
+  expect(await checkCompleteFiles(folder.path)).toMatchObject([told]);
   // An operator who made room by hand deleted the whole trash.
   await rm(join(folder.path, 'trash'), { recursive: true });
-  expect(await checkHeld(folder.path)).toMatchObject([
+  expect(await checkCompleteFiles(folder.path)).toMatchObject([
     { ...told, details: { ...details, partition: 0 } },
     told,
   ]);

@@ -25,7 +25,7 @@ const coordinating: ReadonlySet<Name> = new Set<Name>([
  * The permissions that a token or a certificate must grant for the message; null: only devices may
  * send it.
  */
-export function needsOfOutsider(name: Name, keyspace: string): readonly Need[] | null {
+export function needsOfNonMember(name: Name, keyspace: string): readonly Need[] | null {
   if (givingUp.has(name)) return needsToGiveUp(keyspace);
   return coordinating.has(name) ? needsOfGateway(keyspace) : null;
 }
@@ -40,23 +40,23 @@ export function needsOfGateway(keyspace: string): readonly Need[] {
   return [...needsToGiveUp(keyspace), { kind: 'data', role: 'read', keyspace, key: null }];
 }
 
-export interface OutsiderPorts {
+export interface NonMemberPorts {
   readonly guard: Pick<Guard, 'isGranted'>;
   readonly proven: Pick<ProvenPeers, 'isClosed'>;
 }
 
 /** Whether the devices of a ring that does not name this server accept its requests for clients. */
-export function isHeardAsGateway(ports: OutsiderPorts, active: ActiveRing): boolean {
-  return isHeard(ports, active, needsOfGateway(active.ring.keyspace));
+export function isGatewayAccepted(ports: NonMemberPorts, active: ActiveRing): boolean {
+  return isAccepted(ports, active, needsOfGateway(active.ring.keyspace));
 }
 
 /**
  * Throws CALLER_UNPROVEN if the devices of a ring would not take the records that this server gives
  * up.
  */
-export function requireHeard(ports: OutsiderPorts, active: ActiveRing): void {
+export function requireHandoverAccepted(ports: NonMemberPorts, active: ActiveRing): void {
   const { keyspace, version } = active.ring;
-  if (isHeard(ports, active, needsToGiveUp(keyspace))) return;
+  if (isAccepted(ports, active, needsToGiveUp(keyspace))) return;
   const unnamed = `${keyspace} ${version} names keys of its devices, but none of this server`;
   // The tool lists many servers, one line each, and shows no hint there.
   const ways =
@@ -67,6 +67,6 @@ export function requireHeard(ports: OutsiderPorts, active: ActiveRing): void {
   });
 }
 
-function isHeard({ guard, proven }: OutsiderPorts, active: ActiveRing, needs: readonly Need[]) {
+function isAccepted({ guard, proven }: NonMemberPorts, active: ActiveRing, needs: readonly Need[]) {
   return active.self !== null || !proven.isClosed(active.ring) || guard.isGranted(ownCaller, needs);
 }

@@ -15,7 +15,7 @@ import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { activeOn, identityOf, servedRing } from '../../../test/support/served-ring.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { DeviceGeneration } from './device/device-generation.ts';
-import { answerHello, greet, type IntroducePorts } from './introduce.ts';
+import { answerHello, greet, type HelloPorts } from './hello-exchange.ts';
 import { KnownPeers } from './peers/known-peers.ts';
 import { PeerMemory } from './peers/peer-memory.ts';
 
@@ -78,7 +78,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
     () => nowMs,
     () => peerClocks.agreedMs(nowMs),
   );
-  const ports: IntroducePorts = {
+  const ports: HelloPorts = {
     identity,
     guard: openGuard(),
     trustExchange: { align: () => Promise.resolve() },
@@ -86,16 +86,16 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
     memory,
     clock,
     peerClocks,
-    rings: rings as unknown as IntroducePorts['rings'],
+    rings: rings as unknown as HelloPorts['rings'],
     exchange: {
       lacks: (heads: readonly unknown[]) => heads.length > 0,
       catchUpAll: (heads: readonly unknown[], _peer: Caller, from: string) => {
         if (heads.length > 0) caughtUp.push(from);
         return Promise.resolve([]);
       },
-    } as unknown as IntroducePorts['exchange'],
+    } as unknown as HelloPorts['exchange'],
     generation: await DeviceGeneration.begin(folder.path, identity.born),
-    store: { info: () => null } as unknown as IntroducePorts['store'],
+    store: { info: () => null } as unknown as HelloPorts['store'],
     pause: () => Promise.resolve(),
     mutex: new KeyedMutex(),
     knownPeers: new KnownPeers(identity, {
@@ -115,8 +115,8 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
         return Promise.resolve();
       },
     },
-    onHeard: (address) => heard.push(address),
-    onUnheard: (address) => unheard.push(address),
+    onPeerHello: (address) => heard.push(address),
+    onUnknownPeerHello: (address) => unheard.push(address),
     onRefill: (remembered) => refills.push(remembered),
     onRingRefused: (from) => refused.push(from),
   };
@@ -281,7 +281,7 @@ test('clock, directory and rings of a peer are taken from its answer to a greeti
 test("a peer's clock is learned before the refill that its answer causes", async () => {
   const { ports, refills } = await device();
   const agreed: number[] = [];
-  const onRefill: IntroducePorts['onRefill'] = (remembered) => {
+  const onRefill: HelloPorts['onRefill'] = (remembered) => {
     refills.push(remembered);
     agreed.push(ports.clock.nowMs());
   };
@@ -308,7 +308,7 @@ test('claims made before the first ring do not count for servers it does not nam
   expect(ports.peerClocks.aheadMs(nowMs)).toBe(0);
   expect(ports.clock.nowMs()).toBe(nowMs);
   expect(ports.memory.recall('10.0.0.8:1')).toBeNull();
-  expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
+  expect(await ports.knownPeers.connectBack(nobody)).toBe(nobody);
 });
 
 test('a device without a ring greets unknown callers, up to 16 addresses', async () => {
@@ -322,14 +322,14 @@ test('a device without a ring greets unknown callers, up to 16 addresses', async
   await hear({ address: 'user@10.0.0.9:1/path', rings: [newRing] });
   await flush();
   expect(greeted).toHaveLength(16);
-  expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
+  expect(await ports.knownPeers.connectBack(nobody)).toBe(nobody);
 });
 
 test('believed addresses are forgotten only beyond the limit, oldest first', async () => {
   const { knownPeers } = (await device()).ports;
   const addresses = Array.from({ length: believedPeersMax + 2 }, (_, id) => `10.0.0.1:${id}`);
-  for (const address of addresses) knownPeers.believe(address);
-  const believed = addresses.filter((address) => knownPeers.hasBelieved(address));
+  for (const address of addresses) knownPeers.noteRestoreReport(address);
+  const believed = addresses.filter((address) => knownPeers.hasReportedRestore(address));
   expect(believed).toEqual(addresses.slice(2));
 });
 

@@ -12,7 +12,7 @@ import type { LoadPorts } from './load-partition.ts';
  * stamps of its promises, so a round decides those keys. Durable when it resolves. Throws
  * PARTITION_ABSENT, and what the device and a round throw.
  */
-export async function takePromises(
+export async function takeOverBallots(
   { store, devices, decide }: Pick<LoadPorts, 'store' | 'devices' | 'decide'>,
   holder: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
 ): Promise<void> {

@@ -13,7 +13,7 @@ interface Waiting {
   readonly tell: (complete: boolean) => void;
 }
 
-export class CompleteMoves {
+export class MoveCompletion {
   readonly #ports: CompletePorts;
   readonly #waiting = new Set<Waiting>();
 

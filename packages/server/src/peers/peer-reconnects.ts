@@ -10,7 +10,7 @@ interface Bounds {
 
 const bounds: Bounds = { minMs: peersBackMsMin, maxMs: peersBackMsMax };
 
-export class PeersBack {
+export class PeerReconnects {
   /** Called when the server at the address is heard. */
   readonly #waits = new Map<string, () => void>();
   #isAwaited = false;
@@ -21,7 +21,7 @@ export class PeersBack {
   }
 
   /** To be called when the server at the address has called in its own name. */
-  hear(address: string): void {
+  noteCall(address: string): void {
     this.#waits.get(address)?.();
   }
 

@@ -2,16 +2,16 @@
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import {
-  isHeardAsGateway,
-  needsOfOutsider,
-  type OutsiderPorts,
-  requireHeard,
-} from './outsiders.ts';
+  isGatewayAccepted,
+  type NonMemberPorts,
+  needsOfNonMember,
+  requireHandoverAccepted,
+} from './non-members.ts';
 
 const inside = activeOn(servedRing(), 0);
 const outside = { ...inside, self: null };
 
-const ports = (isClosed: boolean, granted: readonly string[]): OutsiderPorts => ({
+const ports = (isClosed: boolean, granted: readonly string[]): NonMemberPorts => ({
   proven: { isClosed: () => isClosed },
   guard: {
     isGranted: (_caller, needs) =>
@@ -22,8 +22,8 @@ const ports = (isClosed: boolean, granted: readonly string[]): OutsiderPorts => 
 });
 
 test('an outsider needs peer and write to give records, and read to coordinate', () => {
-  const roles = (name: Parameters<typeof needsOfOutsider>[0]): unknown =>
-    needsOfOutsider(name, 'notes')?.map((need) => ('role' in need ? need.role : need.kind));
+  const roles = (name: Parameters<typeof needsOfNonMember>[0]): unknown =>
+    needsOfNonMember(name, 'notes')?.map((need) => ('role' in need ? need.role : need.kind));
   for (const name of ['digests', 'tail', 'offer', 'push'] as const) {
     expect(roles(name)).toEqual(['role', 'write']);
   }
@@ -31,16 +31,16 @@ test('an outsider needs peer and write to give records, and read to coordinate',
     expect(roles(name)).toEqual(['role', 'write', 'read']);
   }
   for (const name of ['copyOpen', 'copyStart', 'rowsSince', 'floorRaise', 'promises'] as const) {
-    expect(needsOfOutsider(name, 'notes')).toBeNull();
+    expect(needsOfNonMember(name, 'notes')).toBeNull();
   }
 });
 
 test('a server outside the ring knows whether its requests would be accepted', () => {
-  expect(isHeardAsGateway(ports(true, []), inside)).toBe(true);
-  expect(isHeardAsGateway(ports(false, []), outside)).toBe(true);
-  expect(isHeardAsGateway(ports(true, ['peer', 'write']), outside)).toBe(false);
-  expect(isHeardAsGateway(ports(true, ['peer', 'write', 'read']), outside)).toBe(true);
-  expect(() => requireHeard(ports(true, ['peer', 'write']), outside)).not.toThrow();
+  expect(isGatewayAccepted(ports(true, []), inside)).toBe(true);
+  expect(isGatewayAccepted(ports(false, []), outside)).toBe(true);
+  expect(isGatewayAccepted(ports(true, ['peer', 'write']), outside)).toBe(false);
+  expect(isGatewayAccepted(ports(true, ['peer', 'write', 'read']), outside)).toBe(true);
+  expect(() => requireHandoverAccepted(ports(true, ['peer', 'write']), outside)).not.toThrow();
   const ways = /--token-file.* or ring-builder add cities .* 0 --ask-key/;
-  expect(() => requireHeard(ports(true, ['peer']), outside)).toThrow(ways);
+  expect(() => requireHandoverAccepted(ports(true, ['peer']), outside)).toThrow(ways);
 });

@@ -18,7 +18,7 @@ interface Place {
  * is none. A floor rises after all holders have promised it, and all have it soon after, so most
  * holders have a true floor. With two holders, the other one alone decides.
  */
-export async function heldFloor(
+export async function quorumFloor(
   devices: DeviceCaller,
   place: Place,
   nowMs: number,

@@ -1,25 +1,25 @@
 // A server that has started waits until the running servers have called it.
 import { expect, test } from 'vitest';
-import { PeersBack } from './peers-back.ts';
+import { PeerReconnects } from './peer-reconnects.ts';
 
 const reached = (): Promise<void> => Promise.resolve();
 const long = { minMs: 0, maxMs: 60_000 };
 
 test('each reachable peer is awaited until it calls', async () => {
-  const back = new PeersBack();
+  const back = new PeerReconnects();
   const waiting = back.wait(['a', 'b'], reached, long);
   expect(back.isAwaited).toBe(true);
-  back.hear('a');
-  back.hear('another');
+  back.noteCall('a');
+  back.noteCall('another');
   await new Promise(setImmediate);
   expect(back.isAwaited).toBe(true);
-  back.hear('b');
+  back.noteCall('b');
   await waiting;
   expect(back.isAwaited).toBe(false);
 });
 
 test('a peer that is down is not awaited, and a silent one only for a while', async () => {
-  const back = new PeersBack();
+  const back = new PeerReconnects();
   const down = (): Promise<void> => Promise.reject(new Error('refused'));
   await back.wait(['a', 'b'], down, long);
   await back.wait(['a'], reached, { minMs: 0, maxMs: 10 });
@@ -28,9 +28,9 @@ test('a peer that is down is not awaited, and a silent one only for a while', as
 });
 
 test('a minimum wait leaves time for peers that no ring names, if there are others', async () => {
-  const back = new PeersBack();
+  const back = new PeerReconnects();
   const waiting = back.wait(['a'], reached, { minMs: 20, maxMs: 60_000 });
-  back.hear('a');
+  back.noteCall('a');
   await new Promise(setImmediate);
   expect(back.isAwaited).toBe(true);
   await waiting;

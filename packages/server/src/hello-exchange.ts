@@ -29,7 +29,7 @@ import type { Rings } from './rings/rings.ts';
 import type { AccessStore } from './trust/access-store.ts';
 import type { TrustExchange } from './trust/trust-exchange.ts';
 
-export interface IntroducePorts extends RefillPorts {
+export interface HelloPorts extends RefillPorts {
   readonly guard: Guard;
   readonly trustExchange: Pick<TrustExchange, 'align'>;
   readonly access: Pick<AccessStore, 'head'>;
@@ -51,9 +51,9 @@ export interface IntroducePorts extends RefillPorts {
   /** Resolves after this many ms by a clock that never jumps. */
   readonly pause: (ms: number) => Promise<unknown>;
   /** Called after a hello of a believed server: the server is running. */
-  readonly onHeard: (address: string) => void;
+  readonly onPeerHello: (address: string) => void;
   /** Called after a hello in the name of a server that is not believed. A tool names no server. */
-  readonly onUnheard: (address: string) => void;
+  readonly onUnknownPeerHello: (address: string) => void;
   readonly onRingRefused: (from: string, error: unknown) => void;
 }
 
@@ -64,7 +64,7 @@ export interface IntroducePorts extends RefillPorts {
  * from a backup, and the server it names cannot be reached to confirm that.
  */
 export async function answerHello(
-  ports: IntroducePorts,
+  ports: HelloPorts,
   request: RequestOf<typeof hello>,
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
@@ -73,7 +73,7 @@ export async function answerHello(
 }
 
 async function heardHello(
-  ports: IntroducePorts,
+  ports: HelloPorts,
   request: RequestOf<typeof hello>,
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
@@ -82,17 +82,17 @@ async function heardHello(
   // A caller without the role peer is treated as a tool, whatever it claims to be.
   if (!guard.allows(caller, role('peer'))) return introduction(ports, '');
   const { address, remembered } = request;
-  if (ports.proven.speaksFor(caller, address) && knownPeers.hear(caller, address)) {
-    ports.onHeard(address);
-    if (wasPutBack(ports, address, remembered)) {
+  if (ports.proven.speaksFor(caller, address) && knownPeers.noteClaimedAddress(caller, address)) {
+    ports.onPeerHello(address);
+    if (isNewRestoreReport(ports, address, remembered)) {
       // If that server is being greeted already, its word will be heard anyway. Waiting here too
       // would make each end wait for the other.
-      if (!knownPeers.isGreeting(address)) await knownPeers.insist(address);
+      if (!knownPeers.isGreeting(address)) await knownPeers.greetWithRetries(address);
     } else if (hasNews(ports, request)) {
       knownPeers.ask(address).catch(() => undefined); // the next greeting follows soon anyway
     }
   } else if (address !== '') {
-    ports.onUnheard(address);
+    ports.onUnknownPeerHello(address);
   }
   return introduction(ports, address);
 }
@@ -101,7 +101,7 @@ async function heardHello(
  * Greets a server on a connection made from here, and fetches the rings that this server lacks
  * before the connection is used. Sends the rings that the other end lacks in the meantime.
  */
-export function greet(ports: IntroducePorts, dialled: string, peer: Caller): Promise<void> {
+export function greet(ports: HelloPorts, dialled: string, peer: Caller): Promise<void> {
   const address = ports.knownPeers.ownAddress(dialled);
   // Requests that arrive on this connection come from a device of a ring.
   const isPeer = (): boolean => ports.knownPeers.isNamed(address);
@@ -116,11 +116,11 @@ export function greet(ports: IntroducePorts, dialled: string, peer: Caller): Pro
     const said = { ...answer, address };
     const isNamed = ports.knownPeers.isNamed(address);
     if (isNamed) await ports.trustExchange.align(answer.access, peer);
-    if (isNamed) await takeIn(ports, said);
+    if (isNamed) await learnFromHello(ports, said);
     const refusals = await ports.exchange.catchUpAll(answer.rings, peer, address);
     for (const error of refusals) ports.onRingRefused(address, error);
     // The rings just fetched may be the first ones here, and may name this peer.
-    if (!isNamed && ports.knownPeers.isNamed(address)) await takeIn(ports, said);
+    if (!isNamed && ports.knownPeers.isNamed(address)) await learnFromHello(ports, said);
     void ports.relay.send(address, peer, answer.rings); // not awaited: it pauses before sending
   });
 }
@@ -142,19 +142,19 @@ function requireOwn(
 }
 
 /** Learns what a greeted server says about itself and about this directory. */
-async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Promise<void> {
+async function learnFromHello(ports: HelloPorts, said: AnswerOf<typeof hello>): Promise<void> {
   const { address, life, settled, remembered, ms } = said;
   // At once: a refill below may take minutes, and the clock reading would then be out of date.
   ports.peerClocks.learn(address, ms);
   learnClock(ports, ms);
   // Before anything else is asked of the peer, because the files here may be older than they should
   // be.
-  if (wasPutBack(ports, address, remembered)) {
+  if (isNewRestoreReport(ports, address, remembered)) {
     await refillIfRestored(ports, remembered);
-    ports.knownPeers.believe(address);
+    ports.knownPeers.noteRestoreReport(address);
   } else if (isPast(remembered, ports.generation.current)) {
     // It can learn of this directory only from this process, so never of a later state than this.
-    ports.knownPeers.believe(address);
+    ports.knownPeers.noteRestoreReport(address);
   }
   if (remembered !== null && remembered.born !== ports.generation.current.born) {
     ports.unknownPeers.add(address);
@@ -171,17 +171,21 @@ function isPast(remembered: Generation | null, { born, age }: Generation): boole
  * restored from a backup. Each server is believed once per process: after the first greeting it
  * knows the present age, whether it reported a later one or not.
  */
-function wasPutBack(
-  { generation, knownPeers }: IntroducePorts,
+function isNewRestoreReport(
+  { generation, knownPeers }: HelloPorts,
   address: string,
   remembered: Generation | null,
 ): remembered is Generation {
-  return remembered !== null && !knownPeers.hasBelieved(address) && generation.isBefore(remembered);
+  return (
+    remembered !== null &&
+    !knownPeers.hasReportedRestore(address) &&
+    generation.isOlderThan(remembered)
+  );
 }
 
 /** Whether greeting the sender of this hello would teach this server anything new. */
 function hasNews(
-  { memory, exchange }: IntroducePorts,
+  { memory, exchange }: HelloPorts,
   { address, life, settled, rings }: RequestOf<typeof hello>,
 ): boolean {
   const isOther = life !== null && memory.isNews(address, life, settled);
@@ -193,7 +197,7 @@ function hasNews(
  * have spoken in its name, so a server that could not be reached a moment ago is not called before
  * the pause after that failure is over.
  */
-export async function greetAgain(ports: IntroducePorts, peer: Link): Promise<void> {
+export async function greetAgain(ports: HelloPorts, peer: Link): Promise<void> {
   const { pausedMs } = peer;
   if (pausedMs > 0) {
     await ports.pause(Math.ceil(pausedMs));
@@ -201,7 +205,7 @@ export async function greetAgain(ports: IntroducePorts, peer: Link): Promise<voi
   } else await greetPeer(ports, peer);
 }
 
-async function greetPeer(ports: IntroducePorts, peer: Link): Promise<void> {
+async function greetPeer(ports: HelloPorts, peer: Link): Promise<void> {
   if (peer.connected) await greet(ports, peer.address, await peer.connect());
   else await peer.connect();
 }
@@ -213,7 +217,7 @@ async function greetPeer(ports: IntroducePorts, peer: Link): Promise<void> {
  * servers are connected and this device is complete under their rings, the directory no longer
  * counts as restored from a backup.
  */
-export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<void> {
+export async function greetPeers(ports: HelloPorts, peers: Peers): Promise<void> {
   const isNamed = (address: string): boolean => ports.knownPeers.isNamed(address);
   ports.peerClocks.keep(isNamed);
   // A server without any ring has unnamed peers only, and may get its first ring from one of them.
@@ -227,11 +231,11 @@ export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<v
   const { generation, isComplete } = ports;
   const all = peers.list();
   const isHeard = all.length > 0 && all.every(({ connected }) => connected);
-  if (generation.wasPutBack && isHeard && isComplete()) await generation.settle();
+  if (generation.isRestored && isHeard && isComplete()) await generation.clearRestored();
 }
 
 /** Returns what this server says about itself to the server at an address, or to a tool (`''`). */
-function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello> {
+function introduction(ports: HelloPorts, to: string): RequestOf<typeof hello> {
   return {
     wireVersion,
     address: formatAddress(ports.identity.address),
@@ -247,7 +251,7 @@ function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello
 }
 
 /** For a caller without a valid token: it learns that a server is here, and nothing else. */
-function bareIntroduction(ports: IntroducePorts): RequestOf<typeof hello> {
+function bareIntroduction(ports: HelloPorts): RequestOf<typeof hello> {
   const address = formatAddress(ports.identity.address);
   return { ...clientHello(ports.nowMs()), address };
 }
@@ -256,7 +260,7 @@ function bareIntroduction(ports: IntroducePorts): RequestOf<typeof hello> {
  * Moves the clock here forward to that of a peer, unless the peer's is further ahead than any write
  * may be.
  */
-function learnClock({ clock }: IntroducePorts, ms: number): void {
+function learnClock({ clock }: HelloPorts, ms: number): void {
   const stamp = { ms, tie: 0 };
   if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);
 }

@@ -7,12 +7,12 @@ import { type PartitionRef, partitionName } from '@ringwright/partition/file/dat
 import { partitionsThere } from '@ringwright/partition/inspect-store';
 import { listTrash } from '@ringwright/partition/trash/trash';
 import { folderDeleted } from '../repair/repair-sentence.ts';
-import { HeldFiles } from './held-files.ts';
+import { CompleteFiles } from './complete-files.ts';
 
 /** Throws DATA_DIR_IN_USE. */
-export async function checkHeld(data: string): Promise<Finding[]> {
+export async function checkCompleteFiles(data: string): Promise<Finding[]> {
   try {
-    const held = (await HeldFiles.load(data)).list();
+    const held = (await CompleteFiles.load(data)).list();
     if (held.length === 0) return [];
     const there = [...(await partitionsThere(data)), ...(await dropped(data))];
     const accounted = new Set(there.map(partitionName));
@@ -28,7 +28,7 @@ export async function checkHeld(data: string): Promise<Finding[]> {
  * from it.
  */
 async function dropped(data: string): Promise<PartitionRef[]> {
-  const { mtimeMs } = await stat(HeldFiles.file(data));
+  const { mtimeMs } = await stat(CompleteFiles.file(data));
   return (await listTrash(data)).filter(({ atMs }) => atMs >= Math.floor(mtimeMs));
 }
 

@@ -17,7 +17,7 @@ const heldSchema = z.strictObject({
   keyspaces: z.record(z.string(), z.array(partitionField)),
 });
 
-export class HeldFiles {
+export class CompleteFiles {
   readonly #file: string;
   #held: ReadonlyMap<string, ReadonlySet<number>>;
   /** Partitions that went to the trash since the last pass, by keyspace. */
@@ -34,13 +34,13 @@ export class HeldFiles {
   }
 
   /** Throws DISK_FAILED when the notes cannot be read. */
-  static async load(directory: string): Promise<HeldFiles> {
-    const file = HeldFiles.file(directory);
+  static async load(directory: string): Promise<CompleteFiles> {
+    const file = CompleteFiles.file(directory);
     const { keyspaces = {} } = (await readState(file, heldSchema)) ?? {};
     const held = Object.entries(keyspaces).map(
       ([keyspace, partitions]) => [keyspace, new Set(partitions)] as const,
     );
-    return new HeldFiles(file, new Map(held));
+    return new CompleteFiles(file, new Map(held));
   }
 
   has(keyspace: string, partition: number): boolean {
