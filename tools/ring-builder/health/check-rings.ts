@@ -7,8 +7,8 @@ import { openRing } from '@ringwright/repository/open-ring';
 import type { Context } from '../cli/verb.ts';
 import { askServers } from '../servers/ask-servers.ts';
 import { type Newer, newerComponents } from '../versions/newer-components.ts';
-import type { JudgedHead } from './judged-head.ts';
-import { judgedHead } from './judged-head.ts';
+import type { ReferenceHead } from './reference-head.ts';
+import { judgedHead } from './reference-head.ts';
 import { type JudgedRing, troublesOfRing } from './ring-troubles.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -24,7 +24,7 @@ export interface RingHealth extends Newer {
 }
 
 interface ReadHead extends Newer, Pick<RingHealth, 'components'> {
-  readonly head: JudgedHead;
+  readonly head: ReferenceHead;
 }
 
 export async function checkRings(

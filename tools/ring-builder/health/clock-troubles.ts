@@ -1,6 +1,6 @@
 // Finds servers whose clocks differ from the others. Beyond a minute they refuse writes. Pure.
 import { clockAheadMsMax } from '@ringwright/base/limits';
-import type { Answers } from '../servers/ask-servers.ts';
+import type { StatusByAddress } from '../servers/ask-servers.ts';
 import type { ClockReading } from '../servers/server-status.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -11,7 +11,7 @@ const CLOCK_AWAY_MS_MAX = 10_000;
 export function clockTroubles(
   ring: string,
   addresses: readonly string[],
-  answers: Answers,
+  answers: StatusByAddress,
 ): Trouble[] {
   const away = awayTroubles(ring, addresses, answers);
   const isWrong = (address: string): boolean => away.some((one) => one.address === address);
@@ -23,7 +23,7 @@ export function clockTroubles(
  * For a clock that was ahead and is right now: its server refuses writes until the time passes the
  * stamps that it issued.
  */
-function waitTroubles(ring: string, address: string, answers: Answers): Trouble[] {
+function waitTroubles(ring: string, address: string, answers: StatusByAddress): Trouble[] {
   const answer = answers.get(address);
   if (answer === undefined || answer instanceof Error) return [];
   const waitMs = (answer.stampsAheadMs ?? 0) - clockAheadMsMax;
@@ -35,7 +35,11 @@ function waitTroubles(ring: string, address: string, answers: Answers): Trouble[
   return [{ ring, address, kind: 'clock', why, command: `servers ${ring}`, hint }];
 }
 
-function awayTroubles(ring: string, addresses: readonly string[], answers: Answers): Trouble[] {
+function awayTroubles(
+  ring: string,
+  addresses: readonly string[],
+  answers: StatusByAddress,
+): Trouble[] {
   const middle = middleOf([...answers.values()].flatMap(readingOf));
   if (middle === null) return [];
   const away = addresses.flatMap((address) => {
@@ -54,7 +58,7 @@ function awayTroubles(ring: string, addresses: readonly string[], answers: Answe
   });
 }
 
-function readingOf(answer: ReturnType<Answers['get']>): ClockReading[] {
+function readingOf(answer: ReturnType<StatusByAddress['get']>): ClockReading[] {
   return answer === undefined || answer instanceof Error || answer.clock === undefined
     ? []
     : [answer.clock];

@@ -8,16 +8,16 @@ import { rateClause, ratesBy, ratesText } from '../moves/copy-rates.ts';
 import { type MoveStage, moveRows } from '../moves/move-rows.ts';
 import { countStages } from '../moves/print-board.ts';
 import { stuckOf } from '../moves/stuck-moves.ts';
-import { adviceOn, type Plight } from '../servers/advice.ts';
+import { adviceOn, type ServerFailure } from '../servers/advice.ts';
 import { deviceNames } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
-import { situationOf } from './situation-of.ts';
+import { adviceContextOf } from './advice-context.ts';
 
 interface MovesNow {
   /** Number of moves by stage, without files to drop. */
   readonly stages: Readonly<Partial<Record<MoveStage, number>>>;
   /** Servers that do not answer. */
-  readonly silent: readonly Plight[];
+  readonly silent: readonly ServerFailure[];
   /** The command to type instead of rollout, for Context.next; null: rollout. */
   readonly instead: string | null;
   readonly lines: Lines;
@@ -28,19 +28,19 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
   const { ring, state } = head;
   if (ring.moves.length === 0) return null;
   const targets = ringTargets(ring, state);
-  const said = await askMoves(ring, targets);
-  const rows = moveRows(ring, said).filter(({ assignment }) => assignment !== null);
-  const silent = targets.flatMap(({ address, devices }): Plight[] => {
-    const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
+  const statuses = await askMoves(ring, targets);
+  const rows = moveRows(ring, statuses).filter(({ assignment }) => assignment !== null);
+  const silent = targets.flatMap(({ address, devices }): ServerFailure[] => {
+    const status = devices.map((id) => statuses.get(id)).find((one) => one !== undefined);
     const isAway = status instanceof CodedError && isPeerCode(status.code);
     return isAway ? [{ address, devices, code: status.code }] : [];
   });
-  const { rates, unanswered } = ratesBy(targets, said);
+  const { rates, unanswered } = ratesBy(targets, statuses);
   const counts = Map.groupBy(rows, ({ stage }) => stage);
-  const advice = adviceOn(await situationOf(context, head), silent);
+  const advice = adviceOn(await adviceContextOf(context, head), silent);
   // As in health: a move to an unreachable server waits for that server.
-  const heard = rows.filter(({ to }) => to === null || !(said.get(to) instanceof Error));
-  const stuck = stuckOf(head, heard, said);
+  const heard = rows.filter(({ to }) => to === null || !(statuses.get(to) instanceof Error));
+  const stuck = stuckOf(head, heard, statuses);
   const areAllPaused = rows.length > 0 && counts.get('paused')?.length === rows.length;
   const clause = rateClause(ratesText(rates, rates.size + unanswered.length), areAllPaused);
   return {

@@ -310,7 +310,7 @@ test('a move to a server that is down adds no trouble of its own', () => {
 });
 
 test('a fork reported by servers that have the head is resolved with settle', () => {
-  const told = (said: RingStatus) => ({ ...said, fork: { ...fork, settled: null } });
+  const told = (status: RingStatus) => ({ ...status, fork: { ...fork, settled: null } });
   const { troubles } = judge(first, told, { isAll: true });
   expect(new Set(troubles.map(({ command }) => command))).toEqual(new Set([settle]));
 });

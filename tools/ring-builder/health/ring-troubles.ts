@@ -1,19 +1,19 @@
 // Judges a ring by the answers of its servers: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
-import { saidBy } from '../moves/ask-moves.ts';
-import { type MoveRow, moveRows, type Said } from '../moves/move-rows.ts';
+import { statusByDevice } from '../moves/ask-moves.ts';
+import { type MoveRow, moveRows, type StatusByDevice } from '../moves/move-rows.ts';
 import { stuckAdvice } from '../moves/stuck-moves.ts';
-import { awayHolders } from '../plan/away-holders.ts';
+import { unreachableImpact } from '../plan/unreachable-impact.ts';
 import { adviceOn, adviceOnCode } from '../servers/advice.ts';
-import type { Answers } from '../servers/ask-servers.ts';
+import type { StatusByAddress } from '../servers/ask-servers.ts';
 import { type OlderServer, olderServers } from '../servers/older-servers.ts';
 import { ringIn } from '../servers/server-status.ts';
 import { signersLine } from '../versions/signing.ts';
-import { askedServers } from './asked-servers.ts';
 import { clockTroubles } from './clock-troubles.ts';
-import type { JudgedHead } from './judged-head.ts';
-import { type AskedServer, serverTroubles } from './server-troubles.ts';
+import type { ReferenceHead } from './reference-head.ts';
+import { serverReports } from './server-reports.ts';
+import { type ServerReport, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
 export interface JudgedRing {
@@ -33,34 +33,39 @@ export interface JudgedRing {
   readonly troubles: readonly Trouble[];
 }
 
-export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
+export function troublesOfRing(
+  head: ReferenceHead,
+  answers: StatusByAddress,
+  nowMs: number,
+): JudgedRing {
   const { ring, id } = head;
   const targets = head.targets.filter(({ required }) => required);
-  const asked = askedServers(head, targets, answers);
+  const asked = serverReports(head, targets, answers);
   // Includes removed servers if they were asked, because they may be sources of moves.
-  const said = saidBy(
+  const statuses = statusByDevice(
     head.targets,
     head.targets.map(({ address }) => {
       const status = answers.get(address);
       return status && ringIn(status, { address, ring: ring.keyspace });
     }),
   );
-  const rows = moveRows(ring, said);
+  const rows = moveRows(ring, statuses);
   // A move to an unreachable server is no trouble of its own.
-  const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
+  const heard = rows.filter(({ to }) => to !== null && !(statuses.get(to) instanceof Error));
   const addresses = targets.map(({ address }) => address);
   const troubles = [
     ...withQuorums(head, asked, withAdvice(head, asked, nowMs)),
     ...clockTroubles(ring.keyspace, addresses, answers),
-    ...moveTroubles(head, { moves: heard, said }, nowMs),
+    ...moveTroubles(head, { moves: heard, statuses }, nowMs),
   ];
   const unsigned = unsignedTrouble(head);
-  const given = head.pushed || asked.some((one) => !(one.said instanceof Error));
+  const given = head.pushed || asked.some((one) => !(one.ringStatus instanceof Error));
   return {
     given,
     servers: asked.length,
     reached: asked.length - troubles.filter(({ kind }) => kind === 'down').length,
-    current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
+    current: asked.filter((one) => !(one.ringStatus instanceof Error) && one.ringStatus.id === id)
+      .length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,
     older: olderServers(addresses, answers),
@@ -77,13 +82,13 @@ export function troublesOfRing(head: JudgedHead, answers: Answers, nowMs: number
  * Whether a server has a ring of another history: the head's version or a lower one, with another
  * id.
  */
-function hasOther(head: JudgedHead, said: AskedServer['said']): boolean {
-  if (said instanceof Error) return false;
-  return said.version === head.ring.version ? said.id !== head.id : head.isOther(said);
+function hasOther(head: ReferenceHead, status: ServerReport['ringStatus']): boolean {
+  if (status instanceof Error) return false;
+  return status.version === head.ring.version ? status.id !== head.id : head.isOther(status);
 }
 
 /** Returns the key that a server proved, if the ring names another one. */
-function provenKey(status: AskedServer['status']): { readonly key?: string } {
+function provenKey(status: ServerReport['status']): { readonly key?: string } {
   const got = status instanceof Error ? status.details['got'] : undefined;
   return typeof got === 'string' ? { key: got } : {};
 }
@@ -92,11 +97,15 @@ function provenKey(status: AskedServer['status']): { readonly key?: string } {
  * Gives servers with the same trouble one command and one sentence with all their names. For
  * PEER_UNPROVEN the advice is per server, because it names the key.
  */
-function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: number): Trouble[] {
+function withAdvice(
+  head: ReferenceHead,
+  servers: readonly ServerReport[],
+  nowMs: number,
+): Trouble[] {
   const troubles = servers.flatMap((one) =>
     serverTroubles(head, one, nowMs).map((trouble) => {
       const key = provenKey(one.status);
-      return { trouble, devices: one.devices, isOther: hasOther(head, one.said), ...key };
+      return { trouble, devices: one.devices, isOther: hasOther(head, one.ringStatus), ...key };
     }),
   );
   return troubles.map(({ trouble }) => {
@@ -118,15 +127,15 @@ function withAdvice(head: JudgedHead, servers: readonly AskedServer[], nowMs: nu
  * does not count.
  */
 function withQuorums(
-  { ring }: JudgedHead,
-  servers: readonly AskedServer[],
+  { ring }: ReferenceHead,
+  servers: readonly ServerReport[],
   troubles: readonly Trouble[],
 ): Trouble[] {
   const isAway = ({ kind, code }: Trouble): boolean => kind === 'down' && code !== undefined;
   const away = new Set(troubles.filter(isAway).map(({ address }) => address));
   if (away.size === 0) return [...troubles];
   const gone = servers.flatMap(({ address, devices }) => (away.has(address) ? devices : []));
-  const { underQuorum } = awayHolders(ring, new Set(gone));
+  const { underQuorum } = unreachableImpact(ring, new Set(gone));
   if (underQuorum === 0) return [...troubles];
   const all = counted(underQuorum, 'partition has', 'partitions have');
   const text = `${all} no quorum until servers that are down return`;
@@ -140,12 +149,12 @@ const running = new Set<MoveRow['stage']>(['reserving', 'copying', 'verifying', 
 
 /** Returns one trouble at most; `moves list` shows which moves. */
 function moveTroubles(
-  { ring, removed = [], committedMs }: JudgedHead,
-  { moves, said }: { readonly moves: readonly MoveRow[]; readonly said: Said },
+  { ring, removed = [], committedMs }: ReferenceHead,
+  { moves, statuses }: { readonly moves: readonly MoveRow[]; readonly statuses: StatusByDevice },
   nowMs: number,
 ): Trouble[] {
   const { keyspace } = ring;
-  const stuck = stuckAdvice({ ring, removed }, moves, said);
+  const stuck = stuckAdvice({ ring, removed }, moves, statuses);
   const stalled = (why: string, command: string): Trouble[] => [
     {
       ...{ ring: keyspace, address: null, kind: 'stalled', why },
@@ -178,7 +187,7 @@ function moveTroubles(
   );
 }
 
-function faultTroubles({ ring: { keyspace }, fault }: JudgedHead): Trouble[] {
+function faultTroubles({ ring: { keyspace }, fault }: ReferenceHead): Trouble[] {
   if (fault === null) return [];
   const { file, error } = fault;
   const why = `${file}: ${error.code}: ${error.message}`;
@@ -192,7 +201,7 @@ function faultTroubles({ ring: { keyspace }, fault }: JudgedHead): Trouble[] {
 
 /** Puts signing first: while the head lacks signatures, it cannot be pushed to servers. */
 function signedFirst(
-  { ring: { keyspace } }: JudgedHead,
+  { ring: { keyspace } }: ReferenceHead,
   troubles: readonly Trouble[],
   unsigned: Trouble | null,
 ): readonly Trouble[] {
@@ -204,7 +213,7 @@ function signedFirst(
 }
 
 /** Returns null if the head has the signatures it needs. */
-function unsignedTrouble(head: JudgedHead): Trouble | null {
+function unsignedTrouble(head: ReferenceHead): Trouble | null {
   const { ring, signatures } = head;
   const { keyspace, version } = ring;
   if (signatures === null || signatures.missing === 0) return null;
@@ -223,7 +232,7 @@ function unsignedTrouble(head: JudgedHead): Trouble | null {
 /**
  * Servers keep the document that they have, but one that starts empty would not accept this one.
  */
-function accessTroubles({ ring: { keyspace }, access }: JudgedHead): Trouble[] {
+function accessTroubles({ ring: { keyspace }, access }: ReferenceHead): Trouble[] {
   if (access === null || access.missing === 0) return [];
   const more = counted(access.missing, 'signature');
   const why = `access document ${access.version} lacks ${more} of trusted keys`;

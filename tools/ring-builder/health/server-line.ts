@@ -28,18 +28,18 @@ interface Head {
   readonly id: string;
 }
 
-export function serverLine(said: RingStatus | Error, head: Head): ServerLine {
-  if (said instanceof Error) return { ...absent, why: said.message };
-  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork } = said;
-  const { rate, lentMs } = said;
-  const isPast = said.refusalCode === 'RING_OLDER' && id === head.id;
-  const refusal = isPast ? '' : said.refusal;
+export function serverLine(status: RingStatus | Error, head: Head): ServerLine {
+  if (status instanceof Error) return { ...absent, why: status.message };
+  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork } = status;
+  const { rate, lentMs } = status;
+  const isPast = status.refusalCode === 'RING_OLDER' && id === head.id;
+  const refusal = isPast ? '' : status.refusal;
   return {
     ...{ version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal, rate, lentMs },
-    freshness: said.freshness.state,
+    freshness: status.freshness.state,
     current: id === head.id,
-    ready: said.notReady === 0,
-    why: whyNot(said, head),
+    ready: status.notReady === 0,
+    why: whyNot(status, head),
   };
 }
 
@@ -53,34 +53,34 @@ const absent: Omit<ServerLine, 'why'> = {
 export const unsignedText = 'its ring is unsigned: the next version must be signed';
 
 /** Says how its ring in memory differs from the head; empty if it is the head. */
-export function versionGap(said: RingStatus, { ring, id }: Head): string {
-  const behind = ring.version - said.version;
+export function versionGap(status: RingStatus, { ring, id }: Head): string {
+  const behind = ring.version - status.version;
   if (behind > 0) return `${behind} ${behind === 1 ? 'version' : 'versions'} behind`;
-  if (behind < 0) return `ahead of this folder: version ${said.version}`;
-  return said.id === id ? '' : 'another ring with this version';
+  if (behind < 0) return `ahead of this folder: version ${status.version}`;
+  return status.id === id ? '' : 'another ring with this version';
 }
 
-function whyNot(said: RingStatus, head: Head): string {
-  const { fork, disk, held } = said;
+function whyNot(status: RingStatus, head: Head): string {
+  const { fork, disk, held } = status;
   const waiting = held.drops + held.quarantines;
   return [
-    damageText(said),
-    versionGap(said, head),
+    damageText(status),
+    versionGap(status, head),
     fork?.settled === null
       ? `FORK: version ${fork.version} is also ${fork.other.slice(0, 12)}`
       : '',
-    said.lacksSignature ? unsignedText : '',
-    said.freshness.state === 'expired' ? 'its beacon has expired: it drops no files' : '',
-    disk?.id === said.id
+    status.lacksSignature ? unsignedText : '',
+    status.freshness.state === 'expired' ? 'its beacon has expired: it drops no files' : '',
+    disk?.id === status.id
       ? ''
       : disk === null
         ? 'there is no version on its disk'
         : `the version on its disk is ${disk.version}`,
-    said.device === null ? 'its own device is not in the ring' : '',
-    said.notReady > 0 ? `${counted(said.notReady, 'partition')} not ready` : '',
-    said.draining.length > 0 ? `${counted(said.draining.length, 'partition')} to drop` : '',
+    status.device === null ? 'its own device is not in the ring' : '',
+    status.notReady > 0 ? `${counted(status.notReady, 'partition')} not ready` : '',
+    status.draining.length > 0 ? `${counted(status.draining.length, 'partition')} to drop` : '',
     waiting > 0 ? `${counted(waiting, 'drop')} held back` : '',
-    ...said.failing.map(({ step, reason }) => `${step} fails: ${reason}`),
+    ...status.failing.map(({ step, reason }) => `${step} fails: ${reason}`),
   ]
     .filter((part) => part !== '')
     .join(', ');

@@ -11,7 +11,7 @@ import { asCommands, commandsWithout, ownersOf } from '../servers/gone-for-good.
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
-import type { JudgedHead } from './judged-head.ts';
+import type { ReferenceHead } from './reference-head.ts';
 import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
 import { trustTroubles } from './trust-troubles.ts';
@@ -20,7 +20,7 @@ import { trustTroubles } from './trust-troubles.ts';
 const diskLowBytes = 2 * diskReserveBytes;
 const diskLowShare = 0.05;
 
-export interface AskedServer {
+export interface ServerReport {
   readonly address: string;
   readonly devices: readonly number[];
   /** Servers that have the ring and have run long enough to know each other. */
@@ -32,7 +32,7 @@ export interface AskedServer {
   readonly demands: Demands;
   /** The whole status, and its part on the ring. */
   readonly status: ServerStatus | CodedError;
-  readonly said: RingStatus | CodedError;
+  readonly ringStatus: RingStatus | CodedError;
 }
 
 /** What some server of the ring demands. A server that does not demand it lets everybody in. */
@@ -47,8 +47,12 @@ export interface Demands {
 export type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
 type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 
-export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: number): Trouble[] {
-  const { address, status, said, seenBy } = server;
+export function serverTroubles(
+  head: ReferenceHead,
+  server: ServerReport,
+  nowMs: number,
+): Trouble[] {
+  const { address, status, ringStatus, seenBy } = server;
   const ring = head.ring.keyspace;
   const trouble: Make = (kind, why, command) => {
     return { ring, address, kind, why, command };
@@ -67,29 +71,34 @@ export function serverTroubles(head: JudgedHead, server: AskedServer, nowMs: num
   }
   const troubles = [
     ...logTroubles(status, head.ring.keyspace, trouble),
-    ...putBackTroubles(server, head.ring.keyspace, trouble),
+    ...restoredTroubles(server, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, devices: devicesOf(server), trouble }),
     ...peerTroubles(server, ring, trouble),
     ...trustTroubles(status, { head, nowMs, demands: server.demands }, trouble),
   ];
-  if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
+  if (ringStatus instanceof Error)
+    return [...troubles, lacking('inactive', ringStatus.message, ringStatus.code)];
   const make = { trouble, lacking, unnamed: unnamedTrouble(server, head.ring, trouble) };
-  return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, make)];
+  return [
+    ...troubles,
+    ...dataTroubles(ringStatus, trouble),
+    ...versionTroubles(head, ringStatus, make),
+  ];
 }
 
 /** Does not advise to remove a server that may be running. */
 const unseenHint =
   'down: it is running, but this machine cannot reach it: check the network from here';
 
-function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
-  const { ring, damaged, held, draining, notReady, freshness } = said;
+function dataTroubles(status: RingStatus, trouble: Make): Trouble[] {
+  const { ring, damaged, held, draining, notReady, freshness } = status;
   const found: Trouble[] = [];
   const [first] = damaged;
   if (first !== undefined) {
     const why = `${counted(damaged.length, 'file')}; partition ${first.partition}: ${first.reason}`;
     found.push(trouble('damaged', why, `reconcile ${ring}`));
   }
-  if (notReady > 0) found.push(trouble('not ready', refillLine(said), `reconcile ${ring}`));
+  if (notReady > 0) found.push(trouble('not ready', refillLine(status), `reconcile ${ring}`));
   const waiting = held.drops + held.quarantines;
   if (waiting > 0) {
     const reason = draining[0]?.reason ?? '';
@@ -104,39 +113,39 @@ function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
 }
 
 function versionTroubles(
-  head: JudgedHead,
-  said: RingStatus,
+  head: ReferenceHead,
+  status: RingStatus,
   {
     trouble,
     lacking,
     unnamed,
   }: { readonly trouble: Make; readonly lacking: Lacking; readonly unnamed: Trouble },
 ): Trouble[] {
-  const { ring, fork, disk, refusal } = said;
+  const { ring, fork, disk, refusal } = status;
   const found: Trouble[] = [];
   if (fork?.settled === null) {
     const why = `version ${fork.version} is ${fork.id.slice(0, 12)} and ${fork.other.slice(0, 12)}`;
     found.push(lacking('fork', why, 'RING_FORK'));
   }
-  const isOther = isForked(head, said);
-  const gap = isOther ? `version ${said.version} of another history` : versionGap(said, head);
+  const isOther = isForked(head, status);
+  const gap = isOther ? `version ${status.version} of another history` : versionGap(status, head);
   if (gap !== '') {
     const why = refusal === '' ? gap : `${gap}; refused ${refusal}`;
-    found.push(lacking('inactive', why, isOther ? 'RING_FORK' : gapCode(head, said)));
-  } else if (said.device === null) {
+    found.push(lacking('inactive', why, isOther ? 'RING_FORK' : gapCode(head, status)));
+  } else if (status.device === null) {
     found.push(unnamed);
-  } else if (disk?.id !== said.id) {
+  } else if (disk?.id !== status.id) {
     const why = `its disk has ${disk === null ? 'no version' : `version ${disk.version}`}`;
     found.push(trouble('inactive', `${why}, and a restart would load that`, `push ${ring}`));
   }
-  if (said.lacksSignature) found.push(lacking('unsigned', unsignedText, 'SIGNATURES_MISSING'));
+  if (status.lacksSignature) found.push(lacking('unsigned', unsignedText, 'SIGNATURES_MISSING'));
   return found;
 }
 
 /** For a server that has the ring but does not find its own device name under its address. */
 function unnamedTrouble(
-  { status, devices }: Pick<AskedServer, 'status' | 'devices'>,
-  { keyspace, devices: named }: JudgedHead['ring'],
+  { status, devices }: Pick<ServerReport, 'status' | 'devices'>,
+  { keyspace, devices: named }: ReferenceHead['ring'],
   trouble: Make,
 ): Trouble {
   const startedAs = status instanceof Error ? null : (status.device ?? null);
@@ -150,15 +159,20 @@ function unnamedTrouble(
   return trouble('inactive', `${why}: start it with that --device, or rename the device`, help);
 }
 
-function isForked({ ring, isOther, epoch }: JudgedHead, said: RingStatus): boolean {
-  return said.version < ring.version && !isHigherEpoch(epoch, said.epoch ?? null) && isOther(said);
+function isForked({ ring, isOther, epoch }: ReferenceHead, status: RingStatus): boolean {
+  return (
+    status.version < ring.version && !isHigherEpoch(epoch, status.epoch ?? null) && isOther(status)
+  );
 }
 
 /**
  * Returns the code with which the server would answer a push of the head, from its version and its
  * last refusal.
  */
-function gapCode({ ring }: JudgedHead, { version, id, fork, refusalCode }: RingStatus): ErrorCode {
+function gapCode(
+  { ring }: ReferenceHead,
+  { version, id, fork, refusalCode }: RingStatus,
+): ErrorCode {
   if (version > ring.version) return fork?.settled === null ? 'RING_FORK' : 'RING_OLDER';
   if (version === ring.version) {
     const settled = fork?.settled ?? null;
@@ -175,9 +189,9 @@ const pastCodes: ReadonlySet<ErrorCode | null> = new Set([
   'RING_FORK_SETTLED',
 ]);
 
-function refillLine(said: RingStatus): string {
-  const why = whyNotReady(said);
-  return `${counted(said.notReady, 'partition')}${why === '' ? '' : `; ${why}`}`;
+function refillLine(status: RingStatus): string {
+  const why = whyNotReady(status);
+  return `${counted(status.notReady, 'partition')}${why === '' ? '' : `; ${why}`}`;
 }
 
 /** Nothing is lost while the server keeps running, but its directory was changed from outside. */
@@ -194,9 +208,13 @@ function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Tr
  * A server restored from a backup refills by itself, and clears this state when it has met all its
  * peers.
  */
-function putBackTroubles({ status, said }: AskedServer, ring: string, trouble: Make): Trouble[] {
+function restoredTroubles(
+  { status, ringStatus }: ServerReport,
+  ring: string,
+  trouble: Make,
+): Trouble[] {
   if (status instanceof Error || status.putBack !== true) return [];
-  const isComplete = !(said instanceof Error) && said.notReady === 0;
+  const isComplete = !(ringStatus instanceof Error) && ringStatus.notReady === 0;
   const missing = status.peers.flatMap((peer) => (peer.connected ? [] : [peer.address]));
   const waits = isComplete && missing.length > 0 ? `; it is waiting for ${missing.join(' ')}` : '';
   const why = `its data was restored from an older backup: it is refilling from the others${waits}`;
@@ -216,7 +234,7 @@ export function knowsPeers({ uptimeMs }: ServerStatus): boolean {
  * would wait without saying why.
  */
 function peerTroubles(
-  { address: own, peers, others }: AskedServer,
+  { address: own, peers, others }: ServerReport,
   ring: string,
   make: Make,
 ): Trouble[] {
@@ -231,9 +249,9 @@ function peerTroubles(
 }
 
 /** Returns the server's device, or all devices at its address if it does not say which it is. */
-function devicesOf({ said, devices }: AskedServer): readonly number[] {
-  if (said instanceof Error) return devices;
-  return said.device === null ? [] : [said.device];
+function devicesOf({ ringStatus, devices }: ServerReport): readonly number[] {
+  if (ringStatus instanceof Error) return devices;
+  return ringStatus.device === null ? [] : [ringStatus.device];
 }
 
 /**
@@ -241,7 +259,7 @@ function devicesOf({ said, devices }: AskedServer): readonly number[] {
  */
 function diskTroubles(
   { disk }: ServerStatus,
-  server: Pick<AskedServer, 'devices'> & { readonly head: JudgedHead; readonly trouble: Make },
+  server: Pick<ServerReport, 'devices'> & { readonly head: ReferenceHead; readonly trouble: Make },
 ): Trouble[] {
   if (disk === undefined) return [];
   const { head, devices, trouble } = server;

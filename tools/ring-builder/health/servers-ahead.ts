@@ -3,9 +3,9 @@ import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { type Advice, adviceOn } from '../servers/advice.ts';
-import type { AskedTarget } from '../servers/ask-servers.ts';
+import type { TargetStatus } from '../servers/ask-servers.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
-import { situationOf } from './situation-of.ts';
+import { adviceContextOf } from './advice-context.ts';
 
 interface Ahead {
   readonly address: string;
@@ -19,12 +19,12 @@ interface Ahead {
  */
 export function serversAhead(
   { ring, signing }: Pick<StoredVersion, 'ring' | 'signing'>,
-  targets: readonly AskedTarget[],
+  targets: readonly TargetStatus[],
 ): Ahead[] {
-  const ahead = targets.flatMap(({ address, devices, said }): Ahead[] => {
-    if (said instanceof Error || said.version <= ring.version) return [];
-    const isEnded = isHigherEpoch(signing?.epoch ?? null, said.epoch ?? null);
-    return isEnded ? [] : [{ address, devices, version: said.version }];
+  const ahead = targets.flatMap(({ address, devices, ringStatus }): Ahead[] => {
+    if (ringStatus instanceof Error || ringStatus.version <= ring.version) return [];
+    const isEnded = isHigherEpoch(signing?.epoch ?? null, ringStatus.epoch ?? null);
+    return isEnded ? [] : [{ address, devices, version: ringStatus.version }];
   });
   return ahead.sort((a, b) => b.version - a.version);
 }
@@ -40,8 +40,8 @@ export async function olderAdvice(
   ahead: readonly Ahead[],
 ): Promise<Older | null> {
   const [highest] = ahead;
-  const plights = ahead.map((one) => ({ ...one, code: 'RING_OLDER' as const }));
-  const advice = adviceOn(await situationOf(context, version), plights);
+  const failures = ahead.map((one) => ({ ...one, code: 'RING_OLDER' as const }));
+  const advice = adviceOn(await adviceContextOf(context, version), failures);
   if (advice === null || highest === undefined) return null;
   const who = counted(ahead.length, 'server has', 'servers have');
   const here = `the head here is version ${version.ring.version}`;

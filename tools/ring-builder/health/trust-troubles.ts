@@ -3,12 +3,12 @@
 import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import type { ServerStatus } from '../servers/server-status.ts';
-import type { JudgedHead } from './judged-head.ts';
+import type { ReferenceHead } from './reference-head.ts';
 import type { Demands, Make } from './server-troubles.ts';
 import type { Trouble } from './trouble.ts';
 
 interface Seen {
-  readonly head: JudgedHead;
+  readonly head: ReferenceHead;
   readonly nowMs: number;
   readonly demands: Demands;
 }

@@ -4,30 +4,33 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { Target } from '../servers/ring-targets.ts';
 import { fanOut } from '../servers/server-connection.ts';
 import { type RingStatus, ringStatus } from '../servers/server-status.ts';
-import type { Said } from './move-rows.ts';
+import type { StatusByDevice } from './move-rows.ts';
 
 /** Servers whose devices were all removed may be gone, so their missing answers are left out. */
 export async function askMoves(
   { keyspace }: Pick<Ring, 'keyspace'>,
   targets: readonly Target[],
-): Promise<Said> {
-  return saidBy(targets, await fanOut(targets, ({ address }) => ringStatus(address, keyspace)));
+): Promise<StatusByDevice> {
+  return statusByDevice(
+    targets,
+    await fanOut(targets, ({ address }) => ringStatus(address, keyspace)),
+  );
 }
 
 /** `statuses`: in the order of `targets`; undefined: not asked. Pure. */
-export function saidBy(
+export function statusByDevice(
   targets: readonly Target[],
   statuses: readonly (RingStatus | CodedError | undefined)[],
-): Said {
-  const said = new Map<number, RingStatus | CodedError>();
+): StatusByDevice {
+  const byDevice = new Map<number, RingStatus | CodedError>();
   for (const [index, { devices, required }] of targets.entries()) {
     const status = statuses[index];
     if (status === undefined || (status instanceof Error && !required)) continue;
     for (const device of devices) {
       // A server serves one device; it does not answer for others that the ring names at its
       // address.
-      if (status instanceof Error || status.device === device) said.set(device, status);
+      if (status instanceof Error || status.device === device) byDevice.set(device, status);
     }
   }
-  return said;
+  return byDevice;
 }

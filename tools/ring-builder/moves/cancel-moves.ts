@@ -12,7 +12,7 @@ import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Answer, Context } from '../cli/verb.ts';
 import type { Advice } from '../servers/advice.ts';
-import { goneForGood, ifGoneForGood } from '../servers/gone-for-good.ts';
+import { ifGoneForGood, permanentRemovalCommands } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { advanceHead } from '../versions/advance-head.ts';
 import { wavesLeft } from '../versions/waves-left.ts';
@@ -88,8 +88,8 @@ async function silentOf(
   const targets = ringTargets(ring, state).filter(({ devices }) =>
     devices.some((id) => named.has(id)),
   );
-  const said = await askMoves(ring, targets);
-  return [...named].filter((id) => said.get(id) instanceof Error);
+  const statuses = await askMoves(ring, targets);
+  return [...named].filter((id) => statuses.get(id) instanceof Error);
 }
 
 /** Returns null if no device is silent. `ring`: without the canceled moves. */
@@ -109,7 +109,7 @@ async function silentAdvice(
   }
   const { components } = opened.state;
   const changed = { keyspace, moves, components };
-  const [command = ''] = goneForGood(changed, silent);
+  const [command = ''] = permanentRemovalCommands(changed, silent);
   return { command, text: `${back}; ${ifGoneForGood(changed, silent)}` };
 }
 

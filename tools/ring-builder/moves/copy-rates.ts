@@ -11,7 +11,7 @@ import type { Answer, Context } from '../cli/verb.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';
 import { fanOut, withServer } from '../servers/server-connection.ts';
 import { statusOrWhyNot } from '../servers/server-status.ts';
-import { hasNoRing, type Said } from './move-rows.ts';
+import { hasNoRing, type StatusByDevice } from './move-rows.ts';
 import { noteControl } from './note-control.ts';
 
 const rateTimeoutMs = 5_000;
@@ -27,17 +27,17 @@ export type Servers = readonly Pick<Target, 'address'>[];
 
 /** Returns rates by address, for servers that answer. */
 export async function askCopyRates(servers: Servers): Promise<ReadonlyMap<string, CopyRate>> {
-  const said = await fanOut(servers, async ({ address }) => {
+  const rates = await fanOut(servers, async ({ address }) => {
     const status = await statusOrWhyNot(address);
     if (status instanceof CodedError || status.copyPace === undefined) return [];
     const { allowed: rate, lentMs } = status.copyPace;
     return [[address, { rate, lentMs }] as const];
   });
-  return new Map(said.flat());
+  return new Map(rates.flat());
 }
 
 /** A server that did not receive a new rate. */
-export interface Deaf {
+export interface RateFailure {
   readonly address: string;
   readonly reason: string;
 }
@@ -49,7 +49,7 @@ export interface Deaf {
 export async function setCopyRates(
   servers: Servers,
   { rate, loan = null }: { readonly rate: number | null; readonly loan?: string | null },
-): Promise<Deaf[]> {
+): Promise<RateFailure[]> {
   const ask = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
   const outcomes = await fanOut(servers, async ({ address }) => {
     const heard = await resultOrError(
@@ -106,11 +106,11 @@ export function ratesJson(rates: ReadonlyMap<string, CopyRate>) {
 }
 
 /** Returns rates by address. A removed server that does not answer is not listed as unanswered. */
-export function ratesBy(targets: readonly Target[], said: Said) {
+export function ratesBy(targets: readonly Target[], statuses: StatusByDevice) {
   const rates = new Map<string, CopyRate>();
   const unanswered: string[] = [];
   for (const { address, devices } of targets) {
-    const found = devices.flatMap((id) => said.get(id) ?? []);
+    const found = devices.flatMap((id) => statuses.get(id) ?? []);
     const status = found.find((one) => !(one instanceof Error));
     if (status !== undefined && !(status instanceof Error)) rates.set(address, status);
     else if (found.length > 0 && !found.every(hasNoRing)) unanswered.push(address);

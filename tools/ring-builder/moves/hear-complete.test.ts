@@ -1,7 +1,7 @@
 // Tests when a command that waits for moves looks at the servers again.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
-import { hearComplete } from './watch-moves.ts';
+import { pauseUntilComplete } from './watch-moves.ts';
 
 /** Longer than the timeout of a test: such a pause has to end by a report. */
 const longMs = 10 * 60_000;
@@ -9,7 +9,7 @@ const headOf = (id: string): StoredVersion => ({ id }) as unknown as StoredVersi
 
 test('a report that the version is complete ends the pause, for each new version', async () => {
   const asked: string[] = [];
-  const pause = hearComplete(async ({ id }) => {
+  const pause = pauseUntilComplete(async ({ id }) => {
     asked.push(id);
     return true;
   });
@@ -20,7 +20,7 @@ test('a report that the version is complete ends the pause, for each new version
 
 test('the next pause after a report for the same version lasts its full time, once', async () => {
   let asked = 0;
-  const pause = hearComplete(async () => {
+  const pause = pauseUntilComplete(async () => {
     asked += 1;
     return true;
   });

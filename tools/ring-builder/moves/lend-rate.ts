@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { copyLoanMs, copyLoanRenewMs } from '@ringwright/base/limits-copies';
 import type { Context } from '../cli/verb.ts';
-import { askCopyRates, type Deaf, ratesText, type Servers, setCopyRates } from './copy-rates.ts';
+import {
+  askCopyRates,
+  type RateFailure,
+  ratesText,
+  type Servers,
+  setCopyRates,
+} from './copy-rates.ts';
 
 type Told = Pick<Context, 'tell' | 'atInterrupt'>;
 
@@ -23,7 +29,7 @@ export async function lendRate(
   let saying: Promise<unknown> = Promise.resolve();
   // Servers that never received the loan still have their own rate.
   const borrowers = new Set<string>();
-  const lend = async (): Promise<readonly Deaf[]> => {
+  const lend = async (): Promise<readonly RateFailure[]> => {
     const deaf = await say(rate);
     const names = new Set(deaf.map(({ address }) => address));
     for (const { address } of servers) if (!names.has(address)) borrowers.add(address);

@@ -41,31 +41,34 @@ export interface MoveRow {
 }
 
 /** By device, what its server reports about the ring, or why it did not answer. */
-export type Said = ReadonlyMap<number, RingStatus | Error>;
+export type StatusByDevice = ReadonlyMap<number, RingStatus | Error>;
 
 /** Returns rows in the order of moveStages, then by partition. */
-export function moveRows(ring: Pick<Ring, 'moves'>, said: Said): MoveRow[] {
-  const rows = [...ring.moves.map((move) => rowOf(move, said.get(move.to))), ...drops(said)];
+export function moveRows(ring: Pick<Ring, 'moves'>, statuses: StatusByDevice): MoveRow[] {
+  const rows = [
+    ...ring.moves.map((move) => rowOf(move, statuses.get(move.to))),
+    ...drops(statuses),
+  ];
   const order = (row: MoveRow): number => moveStages.indexOf(row.stage);
   return rows.sort((a, b) => order(a) - order(b) || a.partition - b.partition);
 }
 
-function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
+function rowOf(move: Move, status: RingStatus | Error | undefined): MoveRow {
   const { partition, replica, from, to, assignment } = move;
   const row = { partition, replica, assignment, from, to, ...nothingYet };
-  if (said === undefined) {
+  if (status === undefined) {
     const reason = `no known server has d${to}; health reports a server with another --device`;
     return { ...row, reason };
   }
-  if (move.state === 'PROPOSED' && hasNoRing(said)) {
+  if (move.state === 'PROPOSED' && hasNoRing(status)) {
     return { ...row, reason: `no rollout has sent the ring to d${to} yet` };
   }
-  if (said instanceof Error) return { ...row, stage: 'failed', reason: said.message };
-  const first = said.first.includes(assignment);
-  const load = said.loads.find((one) => one.assignment === assignment);
-  const paused = said.paused.includes(assignment);
+  if (status instanceof Error) return { ...row, stage: 'failed', reason: status.message };
+  const first = status.first.includes(assignment);
+  const load = status.loads.find((one) => one.assignment === assignment);
+  const paused = status.paused.includes(assignment);
   if (load === undefined) {
-    const why = whyNotBegun(move, said);
+    const why = whyNotBegun(move, status);
     return { ...row, first, stage: paused ? 'paused' : 'queued', ...why };
   }
   const { bytes, bytesTotal, rows, stage, room } = load;
@@ -79,24 +82,24 @@ function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
 /**
  * Whether the server answers but was never sent the ring: a new device before its first rollout.
  */
-export function hasNoRing(said: RingStatus | Error | undefined): boolean {
-  return said instanceof CodedError && said.code === 'RING_UNKNOWN';
+export function hasNoRing(status: RingStatus | Error | undefined): boolean {
+  return status instanceof CodedError && status.code === 'RING_UNKNOWN';
 }
 
 /** Gives a reason for every move that has not begun. */
 function whyNotBegun(
   { state, assignment, to }: Move,
-  said: RingStatus,
+  status: RingStatus,
 ): Pick<MoveRow, 'reason' | 'room'> {
-  if (said.paused.includes(assignment)) return { reason: waitText(true) };
+  if (status.paused.includes(assignment)) return { reason: waitText(true) };
   // A failure that concerns no single partition: the disk is too full for the first, empty file.
-  const [failing] = said.failing;
+  const [failing] = status.failing;
   if (failing !== undefined) {
     const { step, reason, room } = failing;
     return { reason: `${step} fails: ${reason}`, ...(room && { room }) };
   }
   if (state === 'PROPOSED') return { reason: 'waiting until every server knows of it' };
-  return { reason: `d${to} has version ${said.version} and has not started` };
+  return { reason: `d${to} has version ${status.version} and has not started` };
 }
 
 function waitText(isPaused: boolean): string {
@@ -112,8 +115,8 @@ const nothingYet = {
   reason: '',
 } as const;
 
-function drops(said: Said): MoveRow[] {
-  return [...said].flatMap(([device, status]) => {
+function drops(statuses: StatusByDevice): MoveRow[] {
+  return [...statuses].flatMap(([device, status]) => {
     if (status instanceof Error) return [];
     return status.draining.map(({ partition, reason }): MoveRow => {
       const gone = { replica: null, assignment: null, to: null };

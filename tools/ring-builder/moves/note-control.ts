@@ -10,10 +10,15 @@ import { authorOf } from '../versions/stage-verb.ts';
 export async function noteControl(
   context: Context,
   { ring: { keyspace: ring, version }, id }: Pick<StoredVersion, 'ring' | 'id'>,
-  said: { readonly message: string; readonly details: Readonly<Record<string, string | number>> },
+  content: {
+    readonly message: string;
+    readonly details: Readonly<Record<string, string | number>>;
+  },
 ): Promise<void> {
-  const about = { ...authorOf(context), ...said, commands: [context.command] };
-  const note = { ...about, kind: 'moves' } as const;
+  const note = {
+    ...{ ...authorOf(context), ...content, commands: [context.command] },
+    kind: 'moves',
+  } as const;
   const noted = await resultOrError(
     noteVersion({ rings: context.rings, ring }, { version, id }, note),
   );

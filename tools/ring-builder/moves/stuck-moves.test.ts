@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { wellOf } from '../../../test/support/ring-status.ts';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import { moveRows, type Said } from './move-rows.ts';
+import { moveRows, type StatusByDevice } from './move-rows.ts';
 import { hasSources, stuckAdvice } from './stuck-moves.ts';
 
 // Partition 0 is on d0 d1 d2, and d0's slot goes to d3; partition 1 on d1 d2 d3, d1's goes to d0.
@@ -15,10 +15,10 @@ const [, ring] = moveVersions(servedRing(), [
 const unreachable = new CodedError('PEER_UNREACHABLE', 'it cannot be reached');
 
 function advised(away: readonly number[], removed: readonly number[] = []) {
-  const said: Said = new Map(
+  const statuses: StatusByDevice = new Map(
     [0, 1, 2, 3].map((id) => [id, away.includes(id) ? unreachable : wellOf(ring, id)]),
   );
-  return stuckAdvice({ ring, removed }, moveRows(ring, said), said);
+  return stuckAdvice({ ring, removed }, moveRows(ring, statuses), statuses);
 }
 
 test('a slot has sources if its old device or enough other holders answer', () => {

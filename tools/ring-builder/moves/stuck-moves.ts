@@ -3,7 +3,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { deviceIdsAt, quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { asCommands, deviceNames } from '../servers/gone-for-good.ts';
-import type { MoveRow, Said } from './move-rows.ts';
+import type { MoveRow, StatusByDevice } from './move-rows.ts';
 
 type Moved = Pick<MoveRow, 'partition' | 'from'>;
 type MovedRing = Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'table'>;
@@ -29,9 +29,9 @@ export function hasSources(
 /** Returns assignments of copying moves that have too few sources now. */
 export function stuckMoves(
   { devices, moves, table }: Omit<MovedRing, 'keyspace'>,
-  said: Said,
+  statuses: StatusByDevice,
 ): ReadonlySet<number | null> {
-  const away = silentIn(devices, said);
+  const away = silentIn(devices, statuses);
   return new Set(
     moves
       .filter((move) => move.state === 'INITIALIZING' && !hasSources({ table }, move, away))
@@ -39,12 +39,10 @@ export function stuckMoves(
   );
 }
 
-/**
- * Returns devices that do not answer. Removed servers are not in `said`, so they count as silent.
- */
-function silentIn(devices: Ring['devices'], said: Said): ReadonlySet<number> {
+/** Returns devices that do not answer, such as removed servers: they are not in `statuses`. */
+function silentIn(devices: Ring['devices'], statuses: StatusByDevice): ReadonlySet<number> {
   const silent = devices.filter(
-    (one) => one !== null && !(said.has(one.id) && !(said.get(one.id) instanceof Error)),
+    (one) => one !== null && !(statuses.has(one.id) && !(statuses.get(one.id) instanceof Error)),
   );
   return new Set(silent.flatMap((one) => one?.id ?? []));
 }
@@ -63,23 +61,27 @@ export interface StuckAdvice {
 export function stuckOf(
   { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
   rows: readonly MoveRow[],
-  said: Said,
+  statuses: StatusByDevice,
 ): StuckAdvice | null {
   const removed = state?.devices.filter((device) => device?.state === 'removed') ?? [];
-  return stuckAdvice({ ring, removed: removed.flatMap((device) => device?.id ?? []) }, rows, said);
+  return stuckAdvice(
+    { ring, removed: removed.flatMap((device) => device?.id ?? []) },
+    rows,
+    statuses,
+  );
 }
 
 /**
- * Returns null if every move may still finish by itself. `said`: includes removed servers that were
- * asked.
+ * Returns null if every move may still finish by itself. `statuses`: includes removed servers that
+ * were asked.
  */
 export function stuckAdvice(
   { ring, removed }: { readonly ring: MovedRing; readonly removed: readonly number[] },
   rows: readonly MoveRow[],
-  said: Said,
+  statuses: StatusByDevice,
 ): StuckAdvice | null {
   const { keyspace, devices, table } = ring;
-  const assignments = stuckMoves(ring, said);
+  const assignments = stuckMoves(ring, statuses);
   const open = rows.filter(({ to, stage }) => to !== null && stage !== 'available');
   const stuck = open.filter(
     ({ assignment, stage }) => assignments.has(assignment) && stage !== 'paused',
@@ -87,7 +89,7 @@ export function stuckAdvice(
   if (stuck.length === 0) return null;
   const partitions = [...new Set(stuck.map(({ partition }) => partition))];
   const holders = new Set(partitions.flatMap((partition) => deviceIdsAt(table, partition)));
-  const away = [...silentIn(devices, said)].filter((id) => holders.has(id));
+  const away = [...silentIn(devices, statuses)].filter((id) => holders.has(id));
   const which =
     stuck.length === ring.moves.length
       ? 'all'

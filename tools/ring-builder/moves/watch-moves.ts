@@ -11,7 +11,7 @@ import { connectTimeoutMs, fanOut, withServer } from '../servers/server-connecti
 import { beaconMinutes, trustToGive } from '../versions/sign-beacon.ts';
 import { askMoves } from './ask-moves.ts';
 import { noMoveRate, observe } from './move-rate.ts';
-import { type MoveRow, moveRows, type Said } from './move-rows.ts';
+import { type MoveRow, moveRows, type StatusByDevice } from './move-rows.ts';
 import { drawBoard } from './print-board.ts';
 
 /** Short, so that a small move need not wait for the look that sees its end. */
@@ -20,21 +20,21 @@ const watchMsMax = 3_000;
 
 /**
  * A look asks every server about every partition, so looks take at most a thirtieth of the time.
- * Completion is reported by the servers themselves (hear-complete.ts).
+ * Completion is reported by the servers themselves (pauseUntilComplete).
  */
 function watchPauseMs(tookMs: number): number {
   return Math.min(Math.max(29 * tookMs, watchMsMin), watchMsMax);
 }
 
 /** The answers of all servers at one time, and the rows made of them. */
-export interface Look {
-  readonly said: Said;
+export interface MovesSnapshot {
+  readonly statuses: StatusByDevice;
   readonly rows: readonly MoveRow[];
 }
 
 export interface MoveWatch {
   /** Asks all servers of the version and shows their answers. Also renews beacons. */
-  readonly look: (head: StoredVersion, doing: string) => Promise<Look>;
+  readonly look: (head: StoredVersion, doing: string) => Promise<MovesSnapshot>;
   /** Pauses until the next look. `tookMs`: duration of the last one. */
   readonly pause: (head: StoredVersion, tookMs: number) => Promise<void>;
   /** Shows the present step without asking servers. */
@@ -51,18 +51,18 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
     const rows = seen?.version === version ? seen.rows : [];
     context.show(drawBoard({ ring, version, doing, rows, rate, finished: finished() }));
   };
-  const pause = hearComplete();
+  const pause = pauseUntilComplete();
   return {
     show,
     pause: (head, tookMs) => pause(head, watchPauseMs(tookMs)),
     look: async (head, doing) => {
       await renewBeacon(head);
-      const said = await askMoves(head.ring, ringTargets(head.ring, head.state));
-      const rows = moveRows(head.ring, said);
+      const statuses = await askMoves(head.ring, ringTargets(head.ring, head.state));
+      const rows = moveRows(head.ring, statuses);
       seen = { version: head.ring.version, rows };
       rate = observe(rate, rows, context.nowMs());
       show(head, doing);
-      return { said, rows };
+      return { statuses, rows };
     },
   };
 }
@@ -101,7 +101,7 @@ type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<void>;
  * Returns a pause. If a server cannot report, because it is unreachable or an older release, the
  * pause lasts `ms`. So does the pause after a look that came too early.
  */
-export function hearComplete(
+export function pauseUntilComplete(
   ask: (head: StoredVersion) => Promise<boolean> = areComplete,
 ): PauseUntilComplete {
   let asked: { readonly id: string; readonly complete: Promise<boolean> } | null = null;
@@ -137,7 +137,7 @@ async function isComplete(address: string, { ring }: StoredVersion) {
   const { keyspace, version: ringVersion } = ring;
   const request = { keyspace, ringVersion, waitMs: completeWaitMsMax };
   const timeoutMs = completeWaitMsMax + connectTimeoutMs;
-  const said = await resultOrError(
+  const statuses = await resultOrError(
     withServer(address, async (server) => {
       for (;;) {
         const askedMs = performance.now();
@@ -146,5 +146,5 @@ async function isComplete(address: string, { ring }: StoredVersion) {
       }
     }),
   );
-  return said === true;
+  return statuses === true;
 }

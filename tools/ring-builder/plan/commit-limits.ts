@@ -54,8 +54,10 @@ export function requireLimits(
     return keeps ? [] : [{ name, limit: `${exact ? '=' : '<='}${value}`, found }];
   });
   if (over.length === 0) return;
-  const said = over.map(({ name, limit, found }) => `${name} ${found ?? 'unknown'}, not ${limit}`);
-  throw new CodedError('PLAN_OVER_LIMIT', `the plan of ${plan.ring} has ${said.join('; ')}`, {
+  const exceeded = over.map(
+    ({ name, limit, found }) => `${name} ${found ?? 'unknown'}, not ${limit}`,
+  );
+  throw new CodedError('PLAN_OVER_LIMIT', `the plan of ${plan.ring} has ${exceeded.join('; ')}`, {
     hint: `nothing was committed: ring-builder plan ${plan.ring} shows why`,
     details: { ring: plan.ring, over, digest: plan.digest },
   });

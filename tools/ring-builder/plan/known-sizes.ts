@@ -23,7 +23,7 @@ import type { PlanToCommit } from './commit-plan.ts';
 /** Short: a plan can do without these figures. */
 const SIZES_TIMEOUT_MS = 1_500;
 
-export interface AskedSizes extends KnownSizes {
+export interface ReportedSizes extends KnownSizes {
   /** Largest bytes of values on any holder. They grow and shrink with the records. */
   readonly valueBytes: (partition: number) => number | null;
   /** Requests per second on all holders together; null if none reported them. */
@@ -37,7 +37,7 @@ export interface AskedSizes extends KnownSizes {
   readonly statuses: ReadonlyMap<string, ServerStatus>;
 }
 
-export async function askSizes(ring: string, targets: readonly Target[]): Promise<AskedSizes> {
+export async function askSizes(ring: string, targets: readonly Target[]): Promise<ReportedSizes> {
   const partitions = new Map<number, number>();
   const values = new Map<number, number>();
   const devices = new Map<number, KnownDisk>();
@@ -61,9 +61,9 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
     // Recent records are not in the file yet.
     raise(partitions, sizes);
     raise(partitions, files);
-    const said = status.rings.find((one) => one.ring === ring);
+    const ringStatus = status.rings.find((one) => one.ring === ring);
     // A server serves one device; it does not answer for others at its address.
-    if (said !== undefined && said.device !== null) held.set(said.device, files);
+    if (ringStatus !== undefined && ringStatus.device !== null) held.set(ringStatus.device, files);
     if (status.disk === undefined) return;
     const { freeBytes: free, totalBytes: total = null } = status.disk;
     for (const id of targets[index]?.devices ?? []) {
@@ -96,8 +96,8 @@ function isAway(status: ServerStatus | CodedError | undefined): boolean {
   return status instanceof CodedError && isPeerCode(status.code);
 }
 
-function raise(to: Map<number, number>, said: Iterable<readonly [number, number]>): void {
-  for (const [partition, bytes] of said) {
+function raise(to: Map<number, number>, sizes: Iterable<readonly [number, number]>): void {
+  for (const [partition, bytes] of sizes) {
     to.set(partition, Math.max(bytes, to.get(partition) ?? 0));
   }
 }
@@ -109,7 +109,7 @@ function sumOf(all: Iterable<number>): number {
 }
 
 /** Returns null if nothing is copied, so that no server needs to be asked. */
-export async function sizesFor(toCommit: PlanToCommit): Promise<AskedSizes | null> {
+export async function sizesFor(toCommit: PlanToCommit): Promise<ReportedSizes | null> {
   const { plan, opened, head, direct, state } = toCommit;
   const pushed = lastPush(opened.entries) !== null;
   if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
@@ -135,7 +135,7 @@ export async function measureSizes(
 }
 
 /** Throws PEER_UNREACHABLE if no server answers, or the error of the first server. */
-export async function requireSizes(ring: Ring, state: BuilderState): Promise<AskedSizes> {
+export async function requireSizes(ring: Ring, state: BuilderState): Promise<ReportedSizes> {
   const targets = ringTargets(ring, state);
   const known = await askSizes(ring.keyspace, targets);
   if (known.answered > 0) return known;

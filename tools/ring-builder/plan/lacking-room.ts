@@ -13,7 +13,7 @@ import {
   ownersOf,
 } from '../servers/gone-for-good.ts';
 import type { PlanToCommit } from './commit-plan.ts';
-import type { AskedSizes } from './known-sizes.ts';
+import type { ReportedSizes } from './known-sizes.ts';
 
 export interface LackingRoom {
   readonly device: DeviceTraffic;
@@ -70,7 +70,7 @@ function lackOf(ring: ChangedRing, device: DeviceTraffic): LackingRoom {
  */
 export function requireRoom(
   { plan, head, state }: Pick<PlanToCommit, 'plan' | 'head' | 'state'>,
-  sizes: AskedSizes | null,
+  sizes: ReportedSizes | null,
   reason: string | null,
 ): readonly number[] {
   const { ring } = plan;

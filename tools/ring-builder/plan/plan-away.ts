@@ -7,11 +7,16 @@ import type { Lines } from '../cli/verb.ts';
 import { hasSources } from '../moves/stuck-moves.ts';
 import { withoutForGood } from '../servers/gone-for-good.ts';
 import type { Target } from '../servers/ring-targets.ts';
-import { type AwayHolders, awayHolders, awayNames, awayText } from './away-holders.ts';
+import {
+  awayNames,
+  awayText,
+  type UnreachableImpact,
+  unreachableImpact,
+} from './unreachable-impact.ts';
 
-export interface PlanAway {
+export interface PlanWithoutServers {
   readonly servers: readonly Target[];
-  readonly holders: AwayHolders;
+  readonly holders: UnreachableImpact;
   /**
    * Slots that move away from them, with one copy fewer until other holders have filled the new
    * one.
@@ -31,7 +36,7 @@ export function planAway(
   head: Ring,
   moves: readonly PlannedMove[],
   servers: readonly Target[],
-): PlanAway | null {
+): PlanWithoutServers | null {
   if (servers.length === 0) return null;
   const away = new Set(servers.flatMap(({ devices }) => devices));
   const fromAway = moves.filter(({ from }) => from !== null && away.has(from));
@@ -40,7 +45,7 @@ export function planAway(
   const stuck = [...new Set(lacking.map(({ partition }) => partition))];
   return {
     servers,
-    holders: awayHolders(head, away),
+    holders: unreachableImpact(head, away),
     slotsFrom: fromAway.length,
     slotsTo: moves.filter(({ to }) => away.has(to)).length,
     stuck: stuck.length,
@@ -48,7 +53,7 @@ export function planAway(
   };
 }
 
-export function planAwayLines(head: Ring, found: PlanAway): Lines {
+export function planAwayLines(head: Ring, found: PlanWithoutServers): Lines {
   const { servers, holders, slotsFrom, slotsTo } = found;
   const removed = servers.filter(({ required }) => !required);
   const required = servers.filter((one) => one.required);
@@ -66,7 +71,7 @@ export function planAwayLines(head: Ring, found: PlanAway): Lines {
   ];
 }
 
-function stuckLines({ keyspace }: Ring, { stuck, stuckFirst }: PlanAway): string[] {
+function stuckLines({ keyspace }: Ring, { stuck, stuckFirst }: PlanWithoutServers): string[] {
   if (stuck === 0) return [];
   const more = stuck > stuckFirst.length ? ' …' : '';
   const force = `ring-builder moves ${keyspace} force PARTITION --reason TEXT`;

@@ -15,14 +15,14 @@ import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
 import type { Lines } from '../cli/verb.ts';
 import type { PlanToCommit } from './commit-plan.ts';
-import type { AskedSizes } from './known-sizes.ts';
+import type { ReportedSizes } from './known-sizes.ts';
 import { type LackingRoom, lackingRoom } from './lacking-room.ts';
-import { type PlanAway, planAway, planAwayLines } from './plan-away.ts';
+import { type PlanWithoutServers, planAway, planAwayLines } from './plan-away.ts';
 import {
   printFilled,
   printPlanBytes,
   printTraffic,
-  type ToldTraffic,
+  type TimedTraffic,
 } from './print-plan-traffic.ts';
 
 const TIERS_SHOWN_MAX = 40;
@@ -35,7 +35,7 @@ export interface PlanEffects {
   /** Replicas that end; null if none does. */
   readonly ends: ReplicaLoss | null;
   /** Null if nothing moves, or no server reported its file sizes. */
-  readonly traffic: ToldTraffic | null;
+  readonly traffic: TimedTraffic | null;
   /** Bytes held by devices before and after; null if no size is known. */
   readonly bytes: PlanBytes | null;
   /** Retired partitions, and the sum of their largest files; null: unknown. */
@@ -47,7 +47,7 @@ export interface PlanEffects {
   readonly asked: number;
   readonly answered: number;
   /** What missing answers mean; null if all answered. */
-  readonly away: PlanAway | null;
+  readonly away: PlanWithoutServers | null;
   readonly lacking: readonly LackingRoom[];
 }
 
@@ -61,7 +61,7 @@ export function planEffects(
     sizes,
     rate,
   }: {
-    readonly sizes: AskedSizes | null;
+    readonly sizes: ReportedSizes | null;
     /** Bytes per second that a device sends or receives. */
     readonly rate: number | null;
   },
@@ -92,7 +92,7 @@ export function planEffects(
 function givenUpOf(
   head: Ring,
   state: BuilderState,
-  sizes: AskedSizes | null,
+  sizes: ReportedSizes | null,
 ): PlanEffects['givenUp'] {
   const partitions = givenUpBy(head, state);
   if (partitions.length === 0) return null;
@@ -103,7 +103,7 @@ function givenUpOf(
 }
 
 /** Returns sizes from which the plan was made, otherwise those that servers report now. */
-function sizeOf({ sizes }: BuilderState, askedSizes: AskedSizes | null) {
+function sizeOf({ sizes }: BuilderState, askedSizes: ReportedSizes | null) {
   return (partition: number): number | null => {
     if (sizes === undefined) return askedSizes?.valueBytes(partition) ?? null;
     const level = sizes.levels[partition] ?? null;
@@ -122,7 +122,7 @@ export function printEffects(
     ...printTiers(tiers),
     ...(ends === null ? [] : ['', ...endLines(ends)]),
     ...(givenUp === null ? [] : ['', givenUpLine(givenUp)]),
-    ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
+    ...(risk.some(isAtRisk) ? ['', ...risk.filter(isAtRisk).map(riskLine)] : []),
     ...(traffic === null ? [] : ['', ...(inPlace ? printFilled : printTraffic)(traffic)]),
     ...(bytes === null ? [] : printPlanBytes(bytes, state)),
     ...(away === null || head === null ? [] : ['', ...planAwayLines(head, away)]),
@@ -139,7 +139,7 @@ export function partitionsAtRisk({
     givenUp?.partitions.length ?? 0,
     ends?.fragile ?? 0,
     ends?.single ?? 0,
-    ...risk.filter(isTold).map((one) => one.while),
+    ...risk.filter(isAtRisk).map((one) => one.while),
   );
 }
 
@@ -176,7 +176,7 @@ function printTiers(tiers: readonly TierPlan[]): Lines {
 }
 
 /** Omits a tier with a single domain, whose failure is not a risk of this plan. */
-function isTold(risk: TierRisk): boolean {
+function isAtRisk(risk: TierRisk): boolean {
   return risk.while > 0 && risk.domains > 1;
 }
 

@@ -14,10 +14,10 @@ const DEVICES_SHOWN_MAX = 20;
 /**
  * The traffic of a plan. `seconds`: time that the busiest device needs at --rate; null: unknown.
  */
-export type ToldTraffic = Traffic & { readonly seconds: number | null };
+export type TimedTraffic = Traffic & { readonly seconds: number | null };
 
 /** For moves: the bytes copied between devices. */
-export function printTraffic(traffic: ToldTraffic): string[] {
+export function printTraffic(traffic: TimedTraffic): string[] {
   const { bytes, busiest, seconds } = traffic;
   const time =
     seconds === null
@@ -39,7 +39,7 @@ export function printTraffic(traffic: ToldTraffic): string[] {
 }
 
 /** For a split or merge: the bytes that devices write beside their files. */
-export function printFilled(traffic: ToldTraffic): string[] {
+export function printFilled(traffic: TimedTraffic): string[] {
   const { bytes, busiest } = traffic;
   return [
     `${printBytes(bytes)} to write${guessedText(traffic)}, each device from its own files: ` +
@@ -60,11 +60,11 @@ const roomColumns: readonly Column<DeviceTraffic>[] = [
   { head: 'FITS', cell: ({ fits }) => (fits === null ? '?' : fits ? 'yes' : 'NO') },
 ];
 
-function guessedText({ guessed }: ToldTraffic): string {
+function guessedText({ guessed }: TimedTraffic): string {
   return guessed === 0 ? '' : `, with guessed sizes for ${guessed} of the files`;
 }
 
-function fullestOf({ devices }: ToldTraffic): DeviceTraffic[] {
+function fullestOf({ devices }: TimedTraffic): DeviceTraffic[] {
   return [...devices].sort((a, b) => b.bytesIn - a.bytesIn).slice(0, DEVICES_SHOWN_MAX);
 }
 

@@ -7,7 +7,7 @@ import { commonWireVersion } from '@ringwright/wire/check-wire-version';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import type { ServerStatus } from '../servers/server-status.ts';
 import type { PlanToCommit } from './commit-plan.ts';
-import type { AskedSizes } from './known-sizes.ts';
+import type { ReportedSizes } from './known-sizes.ts';
 
 /**
  * Throws NEWCOMER_UNFIT and WIRE_VERSION_UNKNOWN. Servers that did not answer are not judged; the
@@ -15,7 +15,7 @@ import type { AskedSizes } from './known-sizes.ts';
  */
 export function requireFitNewcomers(
   { plan, head, state }: Pick<PlanToCommit, 'plan' | 'head' | 'state'>,
-  sizes: AskedSizes | null,
+  sizes: ReportedSizes | null,
 ): void {
   if (head === null || sizes === null) return;
   const before = head.ring.devices;

@@ -7,7 +7,7 @@ import { readsRingFormat } from '@ringwright/wire/ring-formats';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { wireVersionOf } from '../servers/older-servers.ts';
 import { ringOf } from './commit-plan.ts';
-import type { AskedSizes } from './known-sizes.ts';
+import type { ReportedSizes } from './known-sizes.ts';
 import type { PreparedPlan } from './prepare-plan.ts';
 
 /**
@@ -15,7 +15,7 @@ import type { PreparedPlan } from './prepare-plan.ts';
  * server cannot read it. The other servers would advance without it, and could not answer requests
  * together with it until it is upgraded. Servers that did not answer are not judged.
  */
-export function requireReaders(prepared: PreparedPlan, sizes: AskedSizes | null): void {
+export function requireReaders(prepared: PreparedPlan, sizes: ReportedSizes | null): void {
   const { head, changed, plan } = prepared;
   if (head === null || sizes === null || !changed) return;
   const told = [...sizes.statuses].map(([address, status]) => ({

@@ -5,7 +5,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
-import type { Advise } from './advice.ts';
+import type { AdviceRule } from './advice.ts';
 
 /** Codes that a reachable server returns for a missing or insufficient token. */
 export const needsToken: ReadonlySet<ErrorCode> = new Set([
@@ -15,7 +15,7 @@ export const needsToken: ReadonlySet<ErrorCode> = new Set([
   'PERMISSION_MISSING',
 ]);
 
-export const olderAccess: Advise = () => ({
+export const olderAccess: AdviceRule = () => ({
   command: 'access list',
   text:
     'those servers have a newer access document: work in its folder (git pull), or replace ' +
@@ -26,7 +26,7 @@ export const olderAccess: Advise = () => ({
  * The servers were started with --token-file and have no access document: they never had one, or
  * they lost it with the disk.
  */
-export const pendingAccess: Advise = ({ ring: { keyspace }, access }) => {
+export const pendingAccess: AdviceRule = ({ ring: { keyspace }, access }) => {
   const unknown = 'those servers have no access document yet';
   if (access === null) {
     const text =
@@ -44,7 +44,7 @@ export const pendingAccess: Advise = ({ ring: { keyspace }, access }) => {
   return { command: `push ${keyspace}`, text };
 };
 
-export const token: Advise = () => ({
+export const token: AdviceRule = () => ({
   command: 'access list',
   text:
     'use a token with that role: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +

@@ -4,13 +4,20 @@ import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { parseCommandLine } from '../command-line.ts';
-import { adviceOn, adviceOnCode, isFinal, type Plight, type Situation, worstOf } from './advice.ts';
-import { plightsOf } from './push-to-targets.ts';
+import {
+  type AdviceContext,
+  adviceOn,
+  adviceOnCode,
+  isFinal,
+  type ServerFailure,
+  worstOf,
+} from './advice.ts';
+import { serverFailuresOf } from './push-to-targets.ts';
 
-const at = (device: number, code: ErrorCode): Plight => {
+const at = (device: number, code: ErrorCode): ServerFailure => {
   return { address: `127.0.0.1:620${device}`, devices: [device], code };
 };
-const still: Situation = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
+const still: AdviceContext = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
 // The first slot of partition 2 moves from d2 to d1.
 const [, ring] = moveVersions(servedRing({ replicas: 2 }), [
   { partition: 2, replica: 0, from: 2, to: 1 },
@@ -20,7 +27,7 @@ const missing = { ...still, signing: 'missing' } as const;
 const signed = { ...still, signing: 'on' } as const;
 const { version } = still.ring;
 
-test.each<[ErrorCode, Situation, string, string]>([
+test.each<[ErrorCode, AdviceContext, string, string]>([
   ['RING_FORK', still, 'settle cities -m REASON', 'restore cities --from 127.0.0.1:6201 --replace'],
   [
     'RING_FORK_SETTLED',
@@ -124,8 +131,10 @@ test('restore is advised if all servers refuse a push because of another history
   const { length } = still.ring.devices;
   const refused = Array.from({ length }, (_, id) => ({ ...at(id, 'RING_FORK'), required: true }));
   const restore = 'restore cities --from 127.0.0.1:6200 --replace';
-  expect(adviceOn(still, plightsOf(refused))?.command).toBe(restore);
-  expect(adviceOn(still, plightsOf(refused.slice(1)))?.command).toBe('settle cities -m REASON');
+  expect(adviceOn(still, serverFailuresOf(refused))?.command).toBe(restore);
+  expect(adviceOn(still, serverFailuresOf(refused.slice(1)))?.command).toBe(
+    'settle cities -m REASON',
+  );
 });
 
 test('no advice is to remove a device that is already removed or still needed', () => {
@@ -174,7 +183,11 @@ test('refusals by safety rules are final, errors that may pass are not, all have
 });
 
 test('the advice for a typed address that is not in the ring is to start that server', () => {
-  const typed: Plight = { address: '127.0.0.9:31999', devices: [], code: 'PEER_UNREACHABLE' };
+  const typed: ServerFailure = {
+    address: '127.0.0.9:31999',
+    devices: [],
+    code: 'PEER_UNREACHABLE',
+  };
   for (const situation of [still, { ...still, pushed: false }]) {
     expect(adviceOn(situation, [typed])).toEqual({
       command: 'push cities --to 127.0.0.9:31999',

@@ -1,5 +1,5 @@
-// Advice on what to type next when servers refuse a version or do not answer, by error code and
-// situation. The single table for push, rollout, settle, servers, health and status. Pure.
+// Advice on what to type next when servers refuse a version or do not answer: the single table for
+// push, rollout, settle, servers, health and status. Pure.
 import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
@@ -11,7 +11,7 @@ import { fullDisk } from './full-disk.ts';
 import { type Standing, withoutForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and its refusal, or PEER_UNREACHABLE and the like. */
-export interface Plight {
+export interface ServerFailure {
   readonly address: string;
   readonly devices: readonly number[];
   readonly code: ErrorCode;
@@ -21,7 +21,7 @@ export interface Plight {
   readonly key?: string;
 }
 
-export interface Situation extends Standing {
+export interface AdviceContext extends Standing {
   readonly ring: Standing['ring'] & Pick<Ring, 'version' | 'table'>;
   /** The highest version in the folder. */
   readonly head?: number;
@@ -42,22 +42,23 @@ export interface Advice {
   readonly text: string;
 }
 
-export type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) => Advice;
+type Failures = readonly [ServerFailure, ...ServerFailure[]];
+export type AdviceRule = (context: AdviceContext, failures: Failures) => Advice;
 
 /** Further addresses are only counted. */
 const ADDRESSES_NAMED_MAX = 3;
 
-const absent: Advise = (situation, plights) => {
-  const { ring, pushed, removed = [], components } = situation;
+const absent: AdviceRule = (context, failures) => {
+  const { ring, pushed, removed = [], components } = context;
   const { keyspace } = ring;
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
-  const start = `start ${named(plights)}, then ring-builder ${again}`;
-  const gone = plights.flatMap(({ devices }) => devices);
+  const start = `start ${named(failures)}, then ring-builder ${again}`;
+  const gone = failures.flatMap(({ devices }) => devices);
   if (gone.length === 0) {
-    const typed = plights.map(({ address }) => ` --to ${address}`).join('');
+    const typed = failures.map(({ address }) => ` --to ${address}`).join('');
     const command = `push ${keyspace}${typed}`;
     const way = 'if it runs with --tls, add --ca FILE';
-    return { command, text: `start ${named(plights)}, which is not in the ring; ${way}` };
+    return { command, text: `start ${named(failures)}, which is not in the ring; ${way}` };
   }
   if (!pushed) {
     const isKeyless = gone.some((id) => ring.devices[id]?.key === undefined);
@@ -70,15 +71,15 @@ const absent: Advise = (situation, plights) => {
   const isSome = ring.devices.some((device) => device !== null && !gone.includes(device.id));
   if (joining.length > 0 && isSome) {
     const waits = `${start}, which waits for it because moves go there`;
-    return { command: again, text: `${waits}${withoutForGood(situation, joining)}` };
+    return { command: again, text: `${waits}${withoutForGood(context, joining)}` };
   }
   if (ring.moves.length === 0 && gone.every((id) => removed.includes(id))) {
-    const text = `${named(plights)} was removed but still has slots: the next version moves them`;
+    const text = `${named(failures)} was removed but still has slots: the next version moves them`;
     return { command: changeCommand({ ring: keyspace, components }), text };
   }
   if (ring.moves.length === 0 && isSome) {
-    const text = `start ${named(plights)}: it gets the newest ring from the others within seconds`;
-    const more = withoutForGood(situation, gone);
+    const text = `start ${named(failures)}: it gets the newest ring from the others within seconds`;
+    const more = withoutForGood(context, gone);
     return { command: `servers ${keyspace}`, text: `${text}${more}` };
   }
   if (!isSome) return { command: again, text: start };
@@ -88,18 +89,18 @@ const absent: Advise = (situation, plights) => {
   const source = from === 0 ? '' : `, and other holders fill ${counted(from, 'slot')} in its place`;
   return {
     command: ring.moves.length > 0 ? without : again,
-    text: `${goOn}${source}${withoutForGood(situation, gone)}`,
+    text: `${goOn}${source}${withoutForGood(context, gone)}`,
   };
 };
 
 /** Swift's servers listen on the port that is usual here. */
-const otherProgram: Advise = ({ ring: { keyspace, moves } }, plights) => {
-  const [{ devices }] = plights;
+const otherProgram: AdviceRule = ({ ring: { keyspace, moves } }, failures) => {
+  const [{ devices }] = failures;
   const who = devices.length === 0 ? 'dN' : `d${devices[0]}`;
   return {
     command: `${moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`,
     text:
-      `no ring-server of this release answers at ${named(plights)}: stop what listens there and ` +
+      `no ring-server of this release answers at ${named(failures)}: stop what listens there and ` +
       'start the ring-server; or, if the port is wrong, ' +
       `ring-builder set-device ${keyspace} ${who} --port PORT, then commit`,
   };
@@ -112,9 +113,9 @@ const takeTheirs = (ring: string, address: string) => {
   return { command, text: `ring-builder ${command} takes it over, ${loss}; the one here is kept` };
 };
 
-const fork: Advise = ({ ring: { keyspace, devices } }, plights) => {
-  const others = plights.filter((one) => one.isOther);
-  const theirs = takeTheirs(keyspace, (others[0] ?? plights[0]).address || 'IP:PORT');
+const fork: AdviceRule = ({ ring: { keyspace, devices } }, failures) => {
+  const others = failures.filter((one) => one.isOther);
+  const theirs = takeTheirs(keyspace, (others[0] ?? failures[0]).address || 'IP:PORT');
   const settle = `settle ${keyspace} -m REASON`;
   // If all servers have the other history, this folder is the one that went wrong.
   const isAlone = devices.every(
@@ -128,12 +129,12 @@ const fork: Advise = ({ ring: { keyspace, devices } }, plights) => {
   };
 };
 
-const lostFork: Advise = ({ ring: { keyspace } }, [{ address }]) => {
+const lostFork: AdviceRule = ({ ring: { keyspace } }, [{ address }]) => {
   const { command, text } = takeTheirs(keyspace, address);
   return { command, text: `the fork was settled in favor of the servers: ${text}` };
 };
 
-const older: Advise = ({ ring: { keyspace, version }, head = version }, [{ address }]) => {
+const older: AdviceRule = ({ ring: { keyspace, version }, head = version }, [{ address }]) => {
   if (head > version) {
     const text =
       `servers never go back: ring-builder revert ${keyspace} ${version} makes a version with ` +
@@ -149,7 +150,7 @@ const older: Advise = ({ ring: { keyspace, version }, head = version }, [{ addre
   };
 };
 
-const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
+const signatures: AdviceRule = ({ ring: { keyspace, version }, signing }) => {
   const commit = `commit ${keyspace} -m ${quoteWord('signed from here on')}`;
   if (signing === 'missing') {
     return { command: commit, text: `a signed version is needed: ring-builder ${commit}` };
@@ -169,22 +170,22 @@ const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
   return { command: 'key list', text };
 };
 
-const trust: Advise = () => ({
+const trust: AdviceRule = () => ({
   command: 'key list',
   text:
     'ring-builder key list shows the root of this folder: restart a server that trusts another ' +
     'with ring-server --trust and the trust.json of this folder, or use its folder',
 });
 
-const noTrust: Advise = ({ ring: { keyspace } }, plights) => ({
+const noTrust: AdviceRule = ({ ring: { keyspace } }, failures) => ({
   command: 'key trust',
   text:
-    `${named(plights) || 'a server'} trusts no root, so it accepts no grants: restart it with ` +
+    `${named(failures) || 'a server'} trusts no root, so it accepts no grants: restart it with ` +
     'ring-server --trust and the trust.json of this folder, or the id of its root, which ' +
     `ring-builder key trust shows; then ring-builder push ${keyspace}`,
 });
 
-const expiredTrust: Advise = ({ ring: { keyspace } }) => {
+const expiredTrust: AdviceRule = ({ ring: { keyspace } }) => {
   const command = `key trust --days ${trustLifeDaysMax}`;
   const text =
     `the root has expired: ring-builder ${command} creates the next one, ` +
@@ -193,10 +194,10 @@ const expiredTrust: Advise = ({ ring: { keyspace } }) => {
 };
 
 const says =
-  (text: string, command: (ring: string, version: number) => string): Advise =>
+  (text: string, command: (ring: string, version: number) => string): AdviceRule =>
   ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), text });
 
-const unknown: Advise = ({ ring: { keyspace, moves }, taken }) => {
+const unknown: AdviceRule = ({ ring: { keyspace, moves }, taken }) => {
   const push = `push ${keyspace}`;
   if (taken !== 'all') {
     const text =
@@ -213,7 +214,7 @@ const unknown: Advise = ({ ring: { keyspace, moves }, taken }) => {
 };
 
 /** Ordered from worst to mildest. The advice follows the worst code that a server returned. */
-const table = new Map<ErrorCode, Advise>([
+const table = new Map<ErrorCode, AdviceRule>([
   ['RING_FORK', fork],
   ['RING_FORK_SETTLED', lostFork],
   ['RING_OLDER', older],
@@ -251,7 +252,7 @@ const table = new Map<ErrorCode, Advise>([
     ),
   ],
   ['PEER_UNPROVEN', ({ ring }, [plight]) => otherKey(ring, plight)],
-  ['DISK_FULL', (situation, plights) => fullDisk(situation, plights, named(plights))],
+  ['DISK_FULL', (context, failures) => fullDisk(context, failures, named(failures))],
   ['RING_UNKNOWN', unknown],
   ['PEER_FAILED', otherProgram],
   ['PEER_UNREACHABLE', absent],
@@ -266,22 +267,25 @@ export function isFinal(code: ErrorCode): boolean {
 }
 
 /** Returns the entries that have the worst code of all. */
-export function worstOf<One extends Pick<Plight, 'code'>>(ones: readonly One[]): One[] {
+export function worstOf<One extends Pick<ServerFailure, 'code'>>(ones: readonly One[]): One[] {
   const codes = ones.map(({ code }) => rowOf(code));
   const worst = [...table.keys()].find((code) => codes.includes(code)) ?? codes[0];
   return ones.filter((_, index) => codes[index] === worst);
 }
 
 /** Returns advice on the worst plight, or null if there are none. */
-export function adviceOn(situation: Situation, plights: readonly Plight[]): Advice | null {
-  const [first, ...rest] = worstOf(plights);
+export function adviceOn(
+  context: AdviceContext,
+  failures: readonly ServerFailure[],
+): Advice | null {
+  const [first, ...rest] = worstOf(failures);
   if (first === undefined) return null;
-  return (table.get(rowOf(first.code)) ?? other)(situation, [first, ...rest]);
+  return (table.get(rowOf(first.code)) ?? other)(context, [first, ...rest]);
 }
 
 /** Returns advice for a version without asking a server. `code`: what a server would answer. */
-export function adviceOnCode(situation: Situation, code: ErrorCode): Advice {
-  return (table.get(rowOf(code)) ?? other)(situation, [{ address: '', devices: [], code }]);
+export function adviceOnCode(context: AdviceContext, code: ErrorCode): Advice {
+  return (table.get(rowOf(code)) ?? other)(context, [{ address: '', devices: [], code }]);
 }
 
 /** Maps other peer errors, such as a late or malformed answer, to PEER_UNREACHABLE. */
@@ -289,8 +293,8 @@ export function rowOf(code: ErrorCode): ErrorCode {
   return isPeerCode(code) && !table.has(code) ? 'PEER_UNREACHABLE' : code;
 }
 
-export function named(plights: readonly Pick<Plight, 'address'>[]): string {
-  const more = plights.length - ADDRESSES_NAMED_MAX;
-  const shown = plights.slice(0, ADDRESSES_NAMED_MAX).map(({ address }) => address);
+export function named(failures: readonly Pick<ServerFailure, 'address'>[]): string {
+  const more = failures.length - ADDRESSES_NAMED_MAX;
+  const shown = failures.slice(0, ADDRESSES_NAMED_MAX).map(({ address }) => address);
   return `${shown.join(' ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -7,13 +7,13 @@ import { fanOut, withServer } from './server-connection.ts';
 import { type RingStatus, ringStatus, type ServerStatus, statusOrWhyNot } from './server-status.ts';
 
 /** By address: the status, or the error that prevented it. */
-export type Answers = ReadonlyMap<string, ServerStatus | CodedError>;
+export type StatusByAddress = ReadonlyMap<string, ServerStatus | CodedError>;
 
 /** `rings`: the rings whose files the servers are to check. */
 export async function askServers(
   targets: readonly Pick<Target, 'address'>[],
   rings: ReadonlySet<string>,
-): Promise<Answers> {
+): Promise<StatusByAddress> {
   const addresses = [...new Set(targets.map(({ address }) => address))];
   const ask = async (address: string) => [address, await askServer(address, rings)] as const;
   return new Map(await fanOut(addresses, ask));
@@ -29,7 +29,7 @@ async function askServer(
   let isNews = false;
   for (const { ring } of before.rings) {
     if (!rings.has(ring)) continue;
-    const looked = await resultOrError(lookAtFiles(address, ring));
+    const looked = await resultOrError(checkServerFiles(address, ring));
     // On an error here, the status alone counts.
     if (looked instanceof CodedError) continue;
     const { damaged, log } = looked;
@@ -60,23 +60,23 @@ interface LookedAt {
 const lookTimeoutMs = 10_000;
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED, and errors of the server such as STORE_FAILED. */
-export async function lookAtFiles(address: string, keyspace: string): Promise<LookedAt> {
+export async function checkServerFiles(address: string, keyspace: string): Promise<LookedAt> {
   const { damaged, log } = await withServer(address, (server) =>
     server.call(filesLook, { keyspace }, lookTimeoutMs),
   );
   return { damaged: new Map(damaged.map(({ partition, reason }) => [partition, reason])), log };
 }
 
-export interface AskedTarget extends Target {
+export interface TargetStatus extends Target {
   /** An error if the server cannot be reached or does not have the ring. */
-  readonly said: RingStatus | CodedError;
+  readonly ringStatus: RingStatus | CodedError;
 }
 
 export function askTargets({
   ring,
   state,
-}: Pick<StoredVersion, 'ring' | 'state'>): Promise<AskedTarget[]> {
+}: Pick<StoredVersion, 'ring' | 'state'>): Promise<TargetStatus[]> {
   return fanOut(ringTargets(ring, state), async (target) => {
-    return { ...target, said: await ringStatus(target.address, ring.keyspace) };
+    return { ...target, ringStatus: await ringStatus(target.address, ring.keyspace) };
   });
 }

@@ -2,10 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import { asCommands, goneForGood, withoutForGood } from './gone-for-good.ts';
+import { asCommands, permanentRemovalCommands, withoutForGood } from './gone-for-good.ts';
 
-const typed = (...changed: Parameters<typeof goneForGood>): string[] => {
-  const commands = asCommands(goneForGood(...changed)).replaceAll('ring-builder ', 'show ');
+const typed = (...changed: Parameters<typeof permanentRemovalCommands>): string[] => {
+  const commands = asCommands(permanentRemovalCommands(...changed)).replaceAll(
+    'ring-builder ',
+    'show ',
+  );
   const script = `show() { printf '[%s]' "$@"; echo; }; ${commands}`;
   return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trimEnd().split('\n');
 };

@@ -48,7 +48,10 @@ export function cancelCommands(
 }
 
 /** Returns the same commands followed by commit and rollout. */
-export function goneForGood(changed: ChangedRing, devices: readonly number[]): readonly string[] {
+export function permanentRemovalCommands(
+  changed: ChangedRing,
+  devices: readonly number[],
+): readonly string[] {
   const leave = ownersOf(changed, devices).flatMap((owner) => [
     removeCommand(owner),
     `commit ${owner.ring} -m 'will not come back'`,
@@ -75,7 +78,7 @@ export function carriedOut({ keyspace, moves, components }: ChangedRing, how = '
  */
 export function ifGoneForGood(changed: ChangedRing, devices: readonly number[]): string {
   return (
-    `if it will not come back: ${asCommands(goneForGood(changed, devices))}; ` +
+    `if it will not come back: ${asCommands(permanentRemovalCommands(changed, devices))}; ` +
     `to replace it: ${replaceText(changed, devices)} instead of the remove`
   );
 }

@@ -8,9 +8,13 @@ import type { RingStatus } from './server-status.ts';
 
 const ring = servedRing();
 
-function asked(device: number, said: Partial<RingStatus> | CodedError) {
+function asked(device: number, ringStatus: Partial<RingStatus> | CodedError) {
   const address = `127.0.0.1:620${device}`;
-  return { address, said: said instanceof Error ? said : { ...wellOf(ring, device), ...said } };
+  return {
+    address,
+    ringStatus:
+      ringStatus instanceof Error ? ringStatus : { ...wellOf(ring, device), ...ringStatus },
+  };
 }
 
 const refill = (partition: number, reason = '') => {

@@ -5,7 +5,7 @@ import type { RingStatus } from './server-status.ts';
 
 export interface AskedReady {
   readonly address: string;
-  readonly said: RingStatus | CodedError;
+  readonly ringStatus: RingStatus | CodedError;
 }
 
 /** The reasons with the most partitions are shown. */
@@ -25,15 +25,15 @@ export function whyNotReady({ loads, failing }: Pick<RingStatus, 'loads' | 'fail
 export function notReadyText(servers: readonly AskedReady[]): string {
   const groups = new Map<string, { partitions: number; servers: string[] }>();
   let all = 0;
-  for (const { address, said } of servers) {
-    const isAway = said instanceof Error;
-    if (!isAway && said.notReady === 0) continue;
-    const why = isAway ? said.message : whyNotReady(said) || 'opening files';
+  for (const { address, ringStatus } of servers) {
+    const isAway = ringStatus instanceof Error;
+    if (!isAway && ringStatus.notReady === 0) continue;
+    const why = isAway ? ringStatus.message : whyNotReady(ringStatus) || 'opening files';
     const group = groups.get(why) ?? { partitions: 0, servers: [] };
     groups.set(why, group);
     group.servers.push(address);
-    group.partitions += isAway ? 0 : said.notReady;
-    all += isAway ? 0 : said.notReady;
+    group.partitions += isAway ? 0 : ringStatus.notReady;
+    all += isAway ? 0 : ringStatus.notReady;
   }
   if (groups.size === 0) return '';
   const sorted = [...groups].sort(([, a], [, b]) => b.partitions - a.partitions);

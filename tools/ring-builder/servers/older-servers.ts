@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { oldestWireVersion, wireVersion } from '@ringwright/wire/wire-version';
-import type { Answers } from './ask-servers.ts';
+import type { StatusByAddress } from './ask-servers.ts';
 import type { ServerStatus } from './server-status.ts';
 
 export interface OlderServer {
@@ -23,7 +23,10 @@ export function wireVersionOf(status: Pick<ServerStatus, 'wireVersion'>): number
 /**
  * Returns the servers that speak a lower version than the highest of `addresses` and this program.
  */
-export function olderServers(addresses: readonly string[], answers: Answers): OlderServer[] {
+export function olderServers(
+  addresses: readonly string[],
+  answers: StatusByAddress,
+): OlderServer[] {
   const told = addresses.flatMap((address) => {
     const status = answers.get(address);
     const isTold = status !== undefined && !(status instanceof CodedError);

@@ -8,7 +8,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/folder/r
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import type { RingHead } from '@ringwright/wire/hello';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
-import type { Plight } from './advice.ts';
+import type { ServerFailure } from './advice.ts';
 import { failureOf, offerTrust, type TrustDocuments } from './give-trust.ts';
 import type { Target } from './ring-targets.ts';
 import { fanOut, withServer } from './server-connection.ts';
@@ -103,11 +103,11 @@ export function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
  * Returns the required servers that did not take the version, without skipped ones. A server that
  * refuses because of a fork has the other history.
  */
-export function plightsOf(
+export function serverFailuresOf(
   servers: readonly (Pick<PushOutcome, 'address' | 'devices' | 'required'> & {
     readonly code?: ErrorCode;
   })[],
-): Plight[] {
+): ServerFailure[] {
   return servers.flatMap(({ address, devices, required, code }) =>
     required && code !== undefined
       ? [{ address, devices, code, isOther: code === 'RING_FORK' }]

@@ -7,10 +7,10 @@ import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { ringStatus } from '../servers/server-status.ts';
 
 /** Returns false for versions that the log does not name, and for a fork that was settled here. */
-export function isOtherLine(entries: readonly LogEntry[], said: VersionId): boolean {
-  const made = entries.find((entry) => makesVersion(entry) && entry.version === said.version);
-  if (made === undefined || made.id === said.id) return false;
-  return !entries.some((entry) => isSettlement(entry) && entry.version >= said.version);
+export function isOtherLine(entries: readonly LogEntry[], head: VersionId): boolean {
+  const made = entries.find((entry) => makesVersion(entry) && entry.version === head.version);
+  if (made === undefined || made.id === head.id) return false;
+  return !entries.some((entry) => isSettlement(entry) && entry.version >= head.version);
 }
 
 /** Whether the entry was written by settle. */

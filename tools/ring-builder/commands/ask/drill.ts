@@ -10,7 +10,7 @@ import { readVersion, stateOf } from '@ringwright/repository/folder/read-version
 import { usage } from '../../cli/arguments.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import { flagOption, type Verb } from '../../cli/verb.ts';
-import { type AskedSizes, askSizes } from '../../plan/known-sizes.ts';
+import { askSizes, type ReportedSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { deviceIdsOf } from '../../versions/device-reference.ts';
 
@@ -68,7 +68,7 @@ interface Fit {
   readonly fits: boolean | null;
 }
 
-function fitOf(id: number, slotsIn: number, sizes: AskedSizes | null): Fit {
+function fitOf(id: number, slotsIn: number, sizes: ReportedSizes | null): Fit {
   const mean = sizes?.meanBytes ?? null;
   const bytesIn = mean === null ? null : Math.round(mean * slotsIn);
   const freeBytes = sizes?.deviceBytes(id)?.free ?? null;

@@ -91,14 +91,14 @@ function eventsBetween(
   { partition, entry }: { readonly partition: number; readonly entry: LogEntry },
 ): SlotEvent[] {
   const { version, user, time, message } = entry;
-  const said = { version, user, time, message };
+  const commit = { version, user, time, message };
   const [then, now] = [movesOf(before, partition), movesOf(ring, partition)];
   const events: SlotEvent[] = [];
   for (const move of now) {
     if (then.some(({ assignment }) => assignment === move.assignment)) continue;
     const reason = state === null ? null : moveReason(before, state, move);
     const { replica, from, to } = move;
-    events.push({ kind: 'proposed', replica, from, to, reason, ...said });
+    events.push({ kind: 'proposed', replica, from, to, reason, ...commit });
   }
   for (const [replica, row] of ring.table.entries()) {
     const was = before.table[replica];
@@ -108,12 +108,12 @@ function eventsBetween(
     const slot = { partition, replica, from: from ?? null, to };
     const reason = move !== undefined || state === null ? null : moveReason(before, state, slot);
     const kind = move === undefined ? 'direct' : 'finalized';
-    events.push({ kind, replica, from: from ?? null, to, reason, ...said });
+    events.push({ kind, replica, from: from ?? null, to, reason, ...commit });
   }
   for (const { assignment, replica, from, to } of then) {
     const stays = now.some((one) => one.assignment === assignment);
     if (stays || ring.table[replica]?.[partition] === to) continue;
-    events.push({ kind: 'cancelled', replica, from, to, reason: null, ...said });
+    events.push({ kind: 'cancelled', replica, from, to, reason: null, ...commit });
   }
   return events;
 }

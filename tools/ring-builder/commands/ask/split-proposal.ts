@@ -93,10 +93,10 @@ async function middleOf(ring: Ring, partition: number) {
     devices.some((id) => holders.has(id)),
   );
   for (const { address } of targets) {
-    const said = await serverStatus(address, { middleOf: `${ring.keyspace}/${partition}` }).catch(
+    const status = await serverStatus(address, { middleOf: `${ring.keyspace}/${partition}` }).catch(
       () => null,
     );
-    if (said?.middle) return said.middle;
+    if (status?.middle) return status.middle;
   }
   return null;
 }

@@ -23,7 +23,7 @@ import {
   textOption,
   type Verb,
 } from '../../cli/verb.ts';
-import { type AskedSizes, requireSizes } from '../../plan/known-sizes.ts';
+import { type ReportedSizes, requireSizes } from '../../plan/known-sizes.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { type Head, intervalsIn, type Proposal, proposalOf } from './split-proposal.ts';
 import { type FoundSplits, splitsAhead } from './splits-ahead.ts';
@@ -127,7 +127,7 @@ async function answerOf(args: Arguments, context: Context, found: FoundSplits): 
 }
 
 /** Says what servers did not report. */
-function heardLines(head: Head, { away, requestRate }: AskedSizes): Lines {
+function heardLines(head: Head, { away, requestRate }: ReportedSizes): Lines {
   const uncounted = intervalsOf(intervalsIn(head)).filter(({ id }) => requestRate(id) === null);
   const who = counted(away.length, 'server did', 'servers did');
   const silent = `${who} not answer: sizes are from the others`;
@@ -140,7 +140,7 @@ function heardLines(head: Head, { away, requestRate }: AskedSizes): Lines {
 /** Says why nothing is proposed. */
 function noneText(
   head: Head,
-  { valueBytes, requestRate }: AskedSizes,
+  { valueBytes, requestRate }: ReportedSizes,
   { above, below }: SplitLimits,
 ): string {
   const pairs = smallNeighbours(intervalsIn(head), valueBytes, below);

@@ -138,9 +138,9 @@ async function moveBlocks(
   const { ring, state } = head;
   const moves = movesOf(ring, partition);
   if (moves.length === 0) return { blocks: [], stuck: null };
-  const said = await askMoves(ring, ringTargets(ring, state));
-  const rows = moveRows(ring, said).filter((row) => row.partition === partition);
-  const stuck = stuckOf(head, rows, said);
+  const statuses = await askMoves(ring, ringTargets(ring, state));
+  const rows = moveRows(ring, statuses).filter((row) => row.partition === partition);
+  const stuck = stuckOf(head, rows, statuses);
   const blocks = moves.map((move): Block => {
     const row = rows.find(({ assignment }) => assignment === move.assignment);
     const why = row?.stage === 'failed' ? `it failed: ${row.reason}` : 'rollout finishes it';

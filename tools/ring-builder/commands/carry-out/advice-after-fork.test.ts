@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import type { Plight, Situation } from '../../servers/advice.ts';
+import type { AdviceContext, ServerFailure } from '../../servers/advice.ts';
 import { adviceAfterFork } from './advice-after-fork.ts';
 
-const at = (device: number, code: Plight['code']): Plight => {
+const at = (device: number, code: ServerFailure['code']): ServerFailure => {
   return { address: `127.0.0.1:620${device}`, devices: [device], code };
 };
-const still: Situation = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
+const still: AdviceContext = { ring: servedRing({ replicas: 2 }), pushed: true, signing: 'off' };
 
 test('for a server that did not answer, the advice is to run settle again', () => {
   const one = adviceAfterFork(still, [at(1, 'PEER_TIMEOUT')], 'ours was reviewed');

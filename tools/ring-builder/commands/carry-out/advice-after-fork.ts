@@ -3,11 +3,11 @@
 import { quoteWord } from '@ringwright/base/quote-command';
 import {
   type Advice,
+  type AdviceContext,
   adviceOn,
   named,
-  type Plight,
   rowOf,
-  type Situation,
+  type ServerFailure,
   worstOf,
 } from '../../servers/advice.ts';
 import { withoutForGood } from '../../servers/gone-for-good.ts';
@@ -17,28 +17,28 @@ import { withoutForGood } from '../../servers/gone-for-good.ts';
  * from settle.
  */
 export function adviceAfterFork(
-  situation: Situation,
-  plights: readonly Plight[],
+  context: AdviceContext,
+  failures: readonly ServerFailure[],
   reason: string,
 ): Advice | null {
-  const worst = worstOf(plights);
+  const worst = worstOf(failures);
   const [first] = worst;
   if (first?.code === 'RING_FOREIGN') {
-    const ways = waysToFindKeys(situation.ring, first.address);
+    const ways = waysToFindKeys(context.ring, first.address);
     const text = `check that the folder is the right one, of the same cluster. If so: ${ways}`;
-    return { command: `servers ${situation.ring.keyspace}`, text };
+    return { command: `servers ${context.ring.keyspace}`, text };
   }
   if (first === undefined || rowOf(first.code) !== 'PEER_UNREACHABLE') {
-    return adviceOn(situation, plights);
+    return adviceOn(context, failures);
   }
-  const { ring } = situation;
+  const { ring } = context;
   const again = worst.length === 1 ? 'when it is back' : 'when they are back';
   const gone = worst.flatMap(({ devices }) => devices);
   return {
     command: `settle ${ring.keyspace} -m ${quoteWord(reason)}`,
     text:
       `start ${named(worst)}; ${again}, run settle again: those with the other history can take ` +
-      `this one only from settle${withoutForGood(situation, gone)}`,
+      `this one only from settle${withoutForGood(context, gone)}`,
   };
 }
 
@@ -46,7 +46,10 @@ export function adviceAfterFork(
  * Returns the ways out when a server would not find its records under this history, because one of
  * the two has split or merged partitions. `holder`: a server that has the other history.
  */
-export function waysToFindKeys({ keyspace, moves }: Situation['ring'], holder = 'IP:PORT'): string {
+export function waysToFindKeys(
+  { keyspace, moves }: AdviceContext['ring'],
+  holder = 'IP:PORT',
+): string {
   const cancel = moves.length > 0 ? [`moves ${keyspace} cancel all`] : [];
   const same = [...cancel, `split ${keyspace} … or merge ${keyspace} …`, `commit ${keyspace}`];
   return (
@@ -64,7 +67,7 @@ export function waysToFindKeys({ keyspace, moves }: Situation['ring'], holder = 
  */
 export function wayWithArchive(
   keyspace: string,
-  holders: readonly Pick<Plight, 'address'>[],
+  holders: readonly Pick<ServerFailure, 'address'>[],
 ): string {
   const from = holders[0]?.address ?? 'IP:PORT';
   return (

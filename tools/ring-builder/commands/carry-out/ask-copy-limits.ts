@@ -3,7 +3,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Arguments } from '../../cli/arguments.ts';
 import { parseBytes } from '../../cli/print-bytes.ts';
 import { textOption } from '../../cli/verb.ts';
-import { type AskedSizes, askSizes } from '../../plan/known-sizes.ts';
+import { askSizes, type ReportedSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import type { CopyLimits } from './rollout-step.ts';
 
@@ -30,7 +30,7 @@ export async function askCopyLimits(
 }
 
 export function bytesOf(
-  { partitionBytes, meanBytes }: Pick<AskedSizes, 'partitionBytes' | 'meanBytes'>,
+  { partitionBytes, meanBytes }: Pick<ReportedSizes, 'partitionBytes' | 'meanBytes'>,
   bytesMax: number,
 ): CopyLimits['bytesOf'] {
   return (partition) => partitionBytes(partition) ?? meanBytes ?? bytesMax;

@@ -7,11 +7,11 @@ import { fakeServer } from '../../../../test/support/fake-server.ts';
 import { wellOf } from '../../../../test/support/ring-status.ts';
 import { servedRing } from '../../../../test/support/served-ring.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
-import { heldDrops, letGo, refusalLine } from './held-drops.ts';
+import { confirmHeldDrops, heldDrops, refusalLine } from './held-drops.ts';
 
 function whyOf(said: Partial<RingStatus>): string[] {
   const status = { ...wellOf(servedRing(), 1), ...said };
-  return heldDrops([{ address: '127.0.0.1:6201', said: status }]).map(({ why }) => why);
+  return heldDrops([{ address: '127.0.0.1:6201', ringStatus: status }]).map(({ why }) => why);
 }
 
 test('held drops show the reason of a drop, quarantines alone that of a damaged file', () => {
@@ -30,7 +30,7 @@ test('a server that refuses, or whose answer is not understood, is named', async
   const linesOf = async (answer: () => object): Promise<string[]> => {
     const says = { request: confirmDrops.request, answer };
     const { port } = await fakeServer([[confirmDrops.method, says]]);
-    const gone = await letGo([{ ...held, address: `127.0.0.1:${port}` }], 'cities');
+    const gone = await confirmHeldDrops([{ ...held, address: `127.0.0.1:${port}` }], 'cities');
     return gone.map((one) => refusalLine(one).replace(`${port}`, 'PORT'));
   };
   const refuse = () => {

@@ -17,7 +17,7 @@ export interface HeldDrops {
   readonly why: string;
 }
 
-export interface LetGo extends HeldDrops {
+export interface DropConfirmation extends HeldDrops {
   /** Why the server did not accept the confirmation; empty if it did. */
   readonly refusal: string;
   readonly outcome: 'accepted' | 'refused' | 'unreachable';
@@ -27,20 +27,26 @@ const confirmTimeoutMs = 20_000;
 
 /** Returns the held drops of the servers that answered. */
 export function heldDrops(
-  servers: readonly { readonly address: string; readonly said: RingStatus | Error | undefined }[],
+  servers: readonly {
+    readonly address: string;
+    readonly ringStatus: RingStatus | Error | undefined;
+  }[],
 ): HeldDrops[] {
-  return servers.flatMap(({ address, said }): HeldDrops[] => {
-    if (said === undefined || said instanceof Error) return [];
-    const { drops, quarantines } = said.held;
+  return servers.flatMap(({ address, ringStatus }): HeldDrops[] => {
+    if (ringStatus === undefined || ringStatus instanceof Error) return [];
+    const { drops, quarantines } = ringStatus.held;
     if (drops + quarantines === 0) return [];
-    const { id: ringId, device, draining, damaged } = said;
+    const { id: ringId, device, draining, damaged } = ringStatus;
     const [first] = drops > 0 ? draining : damaged;
     return [{ address, device, ringId, drops, quarantines, why: first?.reason ?? '' }];
   });
 }
 
 /** Confirms the drops. A server refuses if the ring or the count differs from what was shown. */
-export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<LetGo[]> {
+export function confirmHeldDrops(
+  held: readonly HeldDrops[],
+  keyspace: string,
+): Promise<DropConfirmation[]> {
   return fanOut(held, async (one) => {
     const { address, ringId, drops, quarantines } = one;
     const shown = { keyspace, ringId, count: drops + quarantines };
@@ -54,7 +60,7 @@ export function letGo(held: readonly HeldDrops[], keyspace: string): Promise<Let
 }
 
 /** Says which server did not accept, and why. The message of a peer error may lack the address. */
-export function refusalLine({ address, outcome, refusal }: LetGo): string {
+export function refusalLine({ address, outcome, refusal }: DropConfirmation): string {
   if (outcome === 'refused') return `${address} refused: ${refusal}`;
   return refusal.includes(address) ? refusal : `${address}: ${refusal}`;
 }

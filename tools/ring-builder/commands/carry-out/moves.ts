@@ -122,16 +122,16 @@ async function listMoves(
 ): Promise<Answer> {
   const { ring, state } = head;
   const targets = ringTargets(ring, state);
-  const said = await askMoves(ring, targets);
+  const statuses = await askMoves(ring, targets);
   const isWanted = isNamed(withSelected(head, which));
-  const all = moveRows(ring, said);
+  const all = moveRows(ring, statuses);
   const rows = all.filter(isWanted);
-  const stuck = stuckOf(head, all, said);
+  const stuck = stuckOf(head, all, statuses);
   const left = wavesLeft(head, await readLog(context.rings, ring.keyspace), context.nowMs());
   const { movesLeft, movesNotNoted, restsUntil } = left;
   const later = left.waves.map((wave) => wave.filter(isWanted));
   const { keyspace, version } = ring;
-  const { rates, unanswered } = ratesBy(targets, said);
+  const { rates, unanswered } = ratesBy(targets, statuses);
   const isPaused = all.length > 0 && all.every(({ stage }) => stage === 'paused');
   const clause = rateClause(ratesText(rates, rates.size + unanswered.length), isPaused);
   return {

@@ -6,7 +6,7 @@ import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
 import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { replicasAtOnceOption, requireReplicasAtOnce } from '../../plan/commit-rules.ts';
-import { type AskedSizes, sizesFor } from '../../plan/known-sizes.ts';
+import { type ReportedSizes, sizesFor } from '../../plan/known-sizes.ts';
 import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
@@ -79,7 +79,11 @@ export const verb: Verb = {
 };
 
 /** Returns null if bytes are not limited or no server reported sizes. */
-function stepsOf(plan: Plan, sizes: AskedSizes | null, bytes: number): readonly CopyStep[] | null {
+function stepsOf(
+  plan: Plan,
+  sizes: ReportedSizes | null,
+  bytes: number,
+): readonly CopyStep[] | null {
   if (sizes === null || bytes === Number.POSITIVE_INFINITY) return null;
   const limits = { moves: Number.POSITIVE_INFINITY, bytes, bytesOf: bytesOf(sizes, bytes) };
   return copySteps([plan.moves, ...plan.later], limits);

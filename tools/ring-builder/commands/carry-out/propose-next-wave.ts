@@ -71,8 +71,8 @@ export async function waveOverride(
   const at = entries.findLastIndex(({ kind }) => kind === 'commit');
   const commit = entries[at];
   if (commit === undefined) return null;
-  const said = commit.details['override'];
-  if (typeof said === 'string') return said;
+  const reason = commit.details['override'];
+  if (typeof reason === 'string') return reason;
   const role = (await readTrust(rings))?.trust.root.roles.ring;
   if (role?.override === false) return null;
   // The sum below ignores underQuorum, because slots of a partition that move one after the other

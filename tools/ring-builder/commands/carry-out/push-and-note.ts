@@ -49,8 +49,8 @@ export async function pushAndNote(
   const isLast = count === all && !notes.some(({ details }) => details['accepted'] === all);
   if (count > 0 && (isFirst || isLast)) {
     const details = { accepted: count, servers: all };
-    const said = { message: '', details, commands: [] };
-    await noteVersion(place, head, { ...authorOf(context), ...said, kind: 'push' });
+    const note = { message: '', details, commands: [] };
+    await noteVersion(place, head, { ...authorOf(context), ...note, kind: 'push' });
   }
   return servers;
 }

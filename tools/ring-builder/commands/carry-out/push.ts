@@ -13,14 +13,19 @@ import {
   textOption,
   type Verb,
 } from '../../cli/verb.ts';
-import { situationOf } from '../../health/situation-of.ts';
+import { adviceContextOf } from '../../health/advice-context.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
-import { accepted, type PushOutcome, plightsOf, skipped } from '../../servers/push-to-targets.ts';
+import {
+  accepted,
+  type PushOutcome,
+  serverFailuresOf,
+  skipped,
+} from '../../servers/push-to-targets.ts';
+import { gatewayGrant, refusedGateways, unheardLine } from '../../servers/refused-gateways.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/server-connection.ts';
 import { ringStatus } from '../../servers/server-status.ts';
-import { gatewayGrant, unheardGateways, unheardLine } from '../../servers/unheard-gateways.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
 import { askedVersion } from '../../versions/version-reference.ts';
@@ -65,12 +70,12 @@ export const verb: Verb = {
       keepGoing: args.flag('keep-going'),
     };
     const pushed = await pushInSteps(context, version, { targets, how });
-    const plights = plightsOf(pushed.servers);
-    const advice = adviceOn(await situationOf(context, version), plights);
+    const failures = serverFailuresOf(pushed.servers);
+    const advice = adviceOn(await adviceContextOf(context, version), failures);
     const given = await trustToGive(context, version);
     const isVouched = given !== null && given.beacons.length > 0;
     const outside = accepted(pushed.servers).filter(({ devices }) => devices.length === 0);
-    const unheard = await unheardGateways(outside, version.ring.keyspace);
+    const unheard = await refusedGateways(outside, version.ring.keyspace);
     return pushAnswer(context, version, { ...pushed, advice, isVouched, unheard });
   },
 };
@@ -131,7 +136,7 @@ async function waitReady(
   const { answer, done } = await waitUntil({
     ask: () =>
       fanOut(asked, async ({ address }): Promise<AskedReady> => {
-        return { address, said: await ringStatus(address, ring.keyspace) };
+        return { address, ringStatus: await ringStatus(address, ring.keyspace) };
       }),
     isDone: (all) => {
       if (notReadyText(all) === '') return true;

@@ -203,8 +203,8 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
     return { why, command: `trash ${keyspace} list` };
   }
   if (ready >= needed || (ready > 0 && away.length === 0 && untouched >= needed)) {
-    const said = listing.refills.get(place.partition) ?? '';
-    const why = `it is refilling from its peers${said === '' ? '' : ` (${said})`}`;
+    const reason = listing.refills.get(place.partition) ?? '';
+    const why = `it is refilling from its peers${reason === '' ? '' : ` (${reason})`}`;
     return { why, command: `servers ${keyspace}` };
   }
   const [rest, start] =

@@ -11,7 +11,7 @@ import type { Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
-import { lookAtFiles } from '../../servers/ask-servers.ts';
+import { checkServerFiles } from '../../servers/ask-servers.ts';
 import { countedTargets, type Target } from '../../servers/ring-targets.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { serverStatus } from '../../servers/server-status.ts';
@@ -53,8 +53,8 @@ export const verb: Verb = {
     const worst = findings.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
     const counts = kinds.map((kind) => of(kind, findings)).filter(({ count }) => count > 0);
     const first = worst[0];
-    const said = await askMoves(ring, ring.moves.length > 0 ? targets : []);
-    const stuck = stuckOf({ ring, state }, moveRows(ring, said), said);
+    const statuses = await askMoves(ring, ring.moves.length > 0 ? targets : []);
+    const stuck = stuckOf({ ring, state }, moveRows(ring, statuses), statuses);
     return {
       json: {
         ...{ ring: name, version: ring.version, id, slots, complete, joining, counts },
@@ -132,19 +132,19 @@ async function listDisks(ring: Ring, targets: readonly Target[]): Promise<Listed
 async function listDisk(ring: Ring, address: string): Promise<DiskListing | null> {
   const { keyspace } = ring;
   // Checked first, so that a lost file is not listed as present.
-  const { damaged } = await lookAtFiles(address, keyspace);
+  const { damaged } = await checkServerFiles(address, keyspace);
   const status = await serverStatus(address, { sizesOf: keyspace });
-  const said = status.rings.find((one) => one.ring === keyspace);
-  if (said === undefined)
+  const ringStatus = status.rings.find((one) => one.ring === keyspace);
+  if (ringStatus === undefined)
     throw new CodedError('RING_UNKNOWN', `${address} has no ring ${keyspace}`);
-  if (said.device === null) return null;
+  if (ringStatus.device === null) return null;
   const bytes = new Map(status.files ?? status.sizes ?? []);
   const partitions = [...bytes.keys()].filter((partition) => partition < ring.partitions);
   const files = new Map<number, DiskFile>();
   await withServer(address, async (server) => {
     for (let at = 0; at < partitions.length; at += digestPartitionsMax) {
       const part = partitions.slice(at, at + digestPartitionsMax);
-      const request = { keyspace, ringVersion: said.version, partitions: part };
+      const request = { keyspace, ringVersion: ringStatus.version, partitions: part };
       const { holdings } = await server.call(digests, request, listTimeoutMs);
       for (const [index, holding] of holdings.entries()) {
         const partition = part[index];
@@ -154,9 +154,9 @@ async function listDisk(ring: Ring, address: string): Promise<DiskListing | null
       }
     }
   });
-  const draining = new Map(said.draining.map(({ partition, reason }) => [partition, reason]));
-  const { quarantines } = said.held;
-  const loads = said.loads.filter(({ assignment }) => assignment === null);
+  const draining = new Map(ringStatus.draining.map(({ partition, reason }) => [partition, reason]));
+  const { quarantines } = ringStatus.held;
+  const loads = ringStatus.loads.filter(({ assignment }) => assignment === null);
   const refills = new Map(loads.map(({ partition, reason }) => [partition, reason]));
-  return { device: said.device, address, files, draining, damaged, quarantines, refills };
+  return { device: ringStatus.device, address, files, draining, damaged, quarantines, refills };
 }

@@ -9,7 +9,7 @@ import { mayFollow } from '@ringwright/ring/partitioner/reshape';
 import type { Ring } from '@ringwright/ring/ring';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { named } from '../../servers/advice.ts';
-import type { AskedTarget } from '../../servers/ask-servers.ts';
+import type { TargetStatus } from '../../servers/ask-servers.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { waysToFindKeys, wayWithArchive } from './advice-after-fork.ts';
@@ -20,7 +20,7 @@ import { waysToFindKeys, wayWithArchive } from './advice-after-fork.ts';
  */
 export async function requireFindable(
   version: StoredVersion,
-  targets: readonly AskedTarget[],
+  targets: readonly TargetStatus[],
 ): Promise<void> {
   const { ring, id } = version;
   const { keyspace, partitioner } = ring;
@@ -67,14 +67,18 @@ type Holders = [Target, ...Target[]];
 /** Groups the servers whose active ring is not on this history, by ring id. */
 function holdersOfOthers(
   { ring, id }: StoredVersion,
-  targets: readonly AskedTarget[],
+  targets: readonly TargetStatus[],
 ): Map<string, Holders> {
   const holders = new Map<string, Holders>();
   for (const target of targets) {
-    const { said } = target;
-    if (said instanceof Error || ancestorIdAt({ ...ring, id }, said.version) === said.id) continue;
-    const known = holders.get(said.id);
-    if (known === undefined) holders.set(said.id, [target]);
+    const { ringStatus } = target;
+    if (
+      ringStatus instanceof Error ||
+      ancestorIdAt({ ...ring, id }, ringStatus.version) === ringStatus.id
+    )
+      continue;
+    const known = holders.get(ringStatus.id);
+    if (known === undefined) holders.set(ringStatus.id, [target]);
     else known.push(target);
   }
   return holders;

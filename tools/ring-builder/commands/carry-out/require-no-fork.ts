@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
-import { situationOf } from '../../health/situation-of.ts';
+import { adviceContextOf } from '../../health/advice-context.ts';
 import { adviceOn } from '../../servers/advice.ts';
 import { askTargets } from '../../servers/ask-servers.ts';
 
@@ -10,9 +10,10 @@ import { askTargets } from '../../servers/ask-servers.ts';
 export async function requireNoFork(context: Context, head: StoredVersion): Promise<void> {
   const { keyspace } = head.ring;
   const asked = await askTargets(head);
-  const forked = asked.flatMap(({ said, ...target }) => {
-    if (said instanceof Error || said.fork === null || said.fork.settled !== null) return [];
-    return [{ ...target, fork: said.fork, code: 'RING_FORK' as const }];
+  const forked = asked.flatMap(({ ringStatus, ...target }) => {
+    if (ringStatus instanceof Error || ringStatus.fork === null || ringStatus.fork.settled !== null)
+      return [];
+    return [{ ...target, fork: ringStatus.fork, code: 'RING_FORK' as const }];
   });
   const [first] = forked;
   if (first === undefined) return;
@@ -23,7 +24,7 @@ export async function requireNoFork(context: Context, head: StoredVersion): Prom
     `version ${version} of ${keyspace} is ${id.slice(0, 12)} and ${other.slice(0, 12)}, ` +
       `say ${names.join(' ')}: nothing moves until this fork is settled`,
     {
-      hint: adviceOn(await situationOf(context, head), forked)?.text,
+      hint: adviceOn(await adviceContextOf(context, head), forked)?.text,
       details: { ring: keyspace, version, id, other, servers: names },
     },
   );

@@ -12,7 +12,7 @@ import { headWatch } from '../../moves/head-watch.ts';
 import { rateOfRollout } from '../../moves/lend-rate.ts';
 import { provenMoves, unproved, withAllNew } from '../../moves/proven-moves.ts';
 import { type MoveWatch, watchMoves } from '../../moves/watch-moves.ts';
-import { awayLine } from '../../plan/away-holders.ts';
+import { awayLine } from '../../plan/unreachable-impact.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { keepingConnections } from '../../servers/server-connection.ts';
 import { advanceHead } from '../../versions/advance-head.ts';

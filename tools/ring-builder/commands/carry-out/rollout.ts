@@ -7,7 +7,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type Arguments, usage } from '../../cli/arguments.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
 import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
-import { situationOf } from '../../health/situation-of.ts';
+import { adviceContextOf } from '../../health/advice-context.ts';
 import { parseRate } from '../../moves/copy-rates.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { deviceStandings, drainedLines } from '../../versions/device-standings.ts';
@@ -88,7 +88,7 @@ async function rollOutOnce(
   const outcome = await rollOut(context, args.text('ring'), options);
   const { head, drains, end } = outcome;
   const entries = await readLog(context.rings, head.ring.keyspace);
-  const plights = drains.left.flatMap(({ address, devices, code }) =>
+  const failures = drains.left.flatMap(({ address, devices, code }) =>
     code === undefined ? [] : [{ address, devices, code }],
   );
   const ramps = head.state === null ? [] : rampRows(head.state, context.nowMs());
@@ -98,7 +98,7 @@ async function rollOutOnce(
     standing: head.state === null ? [] : standingLines(context, head, head.state),
     isRampDue: ramps.some(({ phase }) => phase === 'due'),
     waits,
-    advice: adviceOn(await situationOf(context, head), plights),
+    advice: adviceOn(await adviceContextOf(context, head), failures),
   });
   return { answer, left: end === 'done' ? { ramps, restsUntil: waits.restsUntil } : null };
 }

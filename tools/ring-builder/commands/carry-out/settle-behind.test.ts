@@ -9,13 +9,13 @@ import type { RingStatus } from '../../servers/server-status.ts';
 
 test('the commands in the hint create the missing versions, then settle succeeds', async () => {
   const tool = await ringBuilderHere();
-  let said: RingStatus | null = null;
-  const { port } = await statusServer(() => ({ rings: said === null ? [] : [said] }));
+  let status: RingStatus | null = null;
+  const { port } = await statusServer(() => ({ rings: status === null ? [] : [status] }));
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
   await tool.json('commit cities -m first');
   const { ring } = await readVersion(join(tool.folder, 'rings'), 'cities', 'head');
-  said = { ...wellOf(ring, 0), version: 3, id: 'b'.repeat(64) };
+  status = { ...wellOf(ring, 0), version: 3, id: 'b'.repeat(64) };
   const settle = (): Promise<unknown> =>
     tool.answer('settle cities -m ours --yes').catch((thrown: unknown) => thrown);
 

@@ -10,16 +10,16 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import { ringSettle } from '@ringwright/wire/rings';
 import { sendRing } from '@ringwright/wire/send-ring';
 import { type Context, textOption, type Verb } from '../../cli/verb.ts';
+import { adviceContextOf } from '../../health/advice-context.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
-import { situationOf } from '../../health/situation-of.ts';
-import { type AskedTarget, askTargets } from '../../servers/ask-servers.ts';
+import { askTargets, type TargetStatus } from '../../servers/ask-servers.ts';
 import { failureOf, offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
 import { asCommands } from '../../servers/gone-for-good.ts';
 import {
   type DeltaFrom,
   deltasTo,
   type PushOutcome,
-  plightsOf,
+  serverFailuresOf,
 } from '../../servers/push-to-targets.ts';
 import type { Target } from '../../servers/ring-targets.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
@@ -59,7 +59,9 @@ export const verb: Verb = {
     await requireFindable(version, asked);
     if (!context.yes) {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;
-      const have = asked.filter(({ said }) => !(said instanceof Error) && said.id === id).length;
+      const have = asked.filter(
+        ({ ringStatus }) => !(ringStatus instanceof Error) && ringStatus.id === id,
+      ).length;
       const what = `every server of ${ring} would take ${taken}`;
       const message = `${what}; ${have} of ${asked.length} have it now`;
       throw new CodedError('CONFIRMATION_NEEDED', message, {
@@ -80,8 +82,8 @@ export const verb: Verb = {
     const place = { rings: context.rings, ring };
     const note = { ...authorOf(context), message: `settle: ${reason}`, details };
     if (taken > 0) await noteVersion(place, head, { ...note, kind: 'push', commands: [] });
-    const plights = plightsOf(servers);
-    const advice = adviceAfterFork(await situationOf(context, version), plights, reason);
+    const failures = serverFailuresOf(servers);
+    const advice = adviceAfterFork(await adviceContextOf(context, version), failures, reason);
     return {
       json: { ring, ...head, settled, quiet, servers },
       lines: [
@@ -110,7 +112,7 @@ export const verb: Verb = {
 async function requireNoneAhead(
   context: Context,
   version: StoredVersion,
-  targets: readonly AskedTarget[],
+  targets: readonly TargetStatus[],
 ): Promise<void> {
   const ahead = serversAhead(version, targets);
   const older = await olderAdvice(context, version, ahead);

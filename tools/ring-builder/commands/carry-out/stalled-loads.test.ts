@@ -3,7 +3,7 @@
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import { type MoveRow, moveRows, type Said } from '../../moves/move-rows.ts';
+import { type MoveRow, moveRows, type StatusByDevice } from '../../moves/move-rows.ts';
 import type { RingStatus, Room } from '../../servers/server-status.ts';
 import { stalledLoads } from './stalled-loads.ts';
 
@@ -15,16 +15,16 @@ const [move] = ring.moves;
 const room = (freeBytes: number, neededBytes: number): Room => ({ freeBytes, neededBytes });
 
 /** Returns the status of d1 and d2: a failed load, and the free bytes of the disk. */
-function saying(why: Room | string, freeBytes: number): Said {
+function saying(why: Room | string, freeBytes: number): StatusByDevice {
   const told = typeof why === 'string' ? { reason: why } : { reason: 'a full disk', room: why };
   const load = { ...move, stage: 'failed', bytes: 0, bytesTotal: 0, rows: 0, ...told };
   const status = { first: [], paused: [], draining: [], failing: [], loads: [load], freeBytes };
   return new Map([1, 2].map((id) => [id, status as unknown as RingStatus]));
 }
 
-function stall(said: Said) {
-  const rows: readonly MoveRow[] = moveRows(ring, said);
-  return stalledLoads({ ring, state: null }, said, { rows, stallMs: 60_000 });
+function stall(statuses: StatusByDevice) {
+  const rows: readonly MoveRow[] = moveRows(ring, statuses);
+  return stalledLoads({ ring, state: null }, statuses, { rows, stallMs: 60_000 });
 }
 
 test('a full disk of the joiner is named with its space and both ways out', () => {
@@ -46,9 +46,9 @@ test('a full disk of the joiner is named with its space and both ways out', () =
 
 test('for a joiner without slots the hint suggests remove instead of a lower weight', () => {
   const table = ring.table.map((row) => row.map((id) => (id === 1 ? 2 : id)));
-  const said = saying(room(230e6, 290e6), 230e6);
-  const rows = moveRows(ring, said);
-  const { hint } = stalledLoads({ ring: { ...ring, table }, state: null }, said, {
+  const statuses = saying(room(230e6, 290e6), 230e6);
+  const rows = moveRows(ring, statuses);
+  const { hint } = stalledLoads({ ring: { ...ring, table }, state: null }, statuses, {
     rows,
     stallMs: 60_000,
   });
@@ -67,10 +67,10 @@ test('in a composite ring the hint lowers the weight in the component', () => {
     { ...of, ring: 'east', devices: [0, 2] },
     { ...of, ring: 'west', devices: [3, 1] },
   ];
-  const said = saying(room(230e6, 290e6), 230e6);
+  const statuses = saying(room(230e6, 290e6), 230e6);
   const state = { components, devices: [] } as unknown as BuilderState;
-  const { hint } = stalledLoads({ ring, state }, said, {
-    rows: moveRows(ring, said),
+  const { hint } = stalledLoads({ ring, state }, statuses, {
+    rows: moveRows(ring, statuses),
     stallMs: 60_000,
   });
   expect(hint).toContain(
@@ -94,6 +94,6 @@ test('another reason of a stall gets the general hint', () => {
 });
 
 test('if the source does not answer, the hint names it and the command to force', () => {
-  const said = new Map([...saying('d2 cannot be reached', 9e9)].slice(0, 1));
-  expect(stall(said).hint).toMatch(/^moves need complete files of d2: .* cities force all /);
+  const statuses = new Map([...saying('d2 cannot be reached', 9e9)].slice(0, 1));
+  expect(stall(statuses).hint).toMatch(/^moves need complete files of d2: .* cities force all /);
 });

@@ -6,7 +6,7 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { MoveRow, Said } from '../../moves/move-rows.ts';
+import type { MoveRow, StatusByDevice } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { ifNoRoom } from '../../servers/full-disk.ts';
 import { deviceNames, ifGoneForGood } from '../../servers/gone-for-good.ts';
@@ -18,7 +18,7 @@ const REASONS_MAX = 3;
 /** Returns ROLLOUT_STALLED for the rows that are neither available nor paused. */
 export function stalledLoads(
   { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
-  said: Said,
+  statuses: StatusByDevice,
   { rows, stallMs }: { readonly rows: readonly MoveRow[]; readonly stallMs: number },
 ): CodedError {
   const open = rows.filter(({ stage }) => stage !== 'available' && stage !== 'paused');
@@ -27,7 +27,7 @@ export function stalledLoads(
     ({ partition, stage, reason }) =>
       `partition ${partition} ${stage}${reason === '' ? '' : `: ${reason}`}`,
   );
-  const disks = fullDisks(open, said);
+  const disks = fullDisks(open, statuses);
   const why = [
     ...[...disks].map(([id, room]) => diskText(ring, id, room)),
     ...reasons.filter((_, index) => open[index]?.room === undefined),
@@ -37,14 +37,16 @@ export function stalledLoads(
   const still = `nothing has changed for ${stallMs / 1_000} s`;
   const message = `${known} and ${still}: ${why.slice(0, REASONS_MAX).join('; ')}`;
   return new CodedError('ROLLOUT_STALLED', message, {
-    hint: hintFor({ ring, state }, { open, said, full: [...disks.keys()] }),
+    hint: hintFor({ ring, state }, { open, statuses, full: [...disks.keys()] }),
     details: { available, moves, failed: reasons, disks: Object.fromEntries(disks) },
   });
 }
 
 /** Returns joiners that do not answer. */
-function silentOf(open: readonly MoveRow[], said: Said): number[] {
-  const silent = open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? to : []));
+function silentOf(open: readonly MoveRow[], statuses: StatusByDevice): number[] {
+  const silent = open.flatMap(({ to }) =>
+    to !== null && statuses.get(to) instanceof Error ? to : [],
+  );
   return [...new Set(silent)];
 }
 
@@ -52,11 +54,11 @@ function silentOf(open: readonly MoveRow[], said: Said): number[] {
  * Returns, by device, the largest space that one of its loads needs. The joiner reports it. If its
  * own disk has enough space, it reports the lack of space at its source.
  */
-function fullDisks(open: readonly MoveRow[], said: Said): ReadonlyMap<number, Room> {
+function fullDisks(open: readonly MoveRow[], statuses: StatusByDevice): ReadonlyMap<number, Room> {
   const disks = new Map<number, Room>();
   for (const { from, to, room } of open) {
     if (room === undefined || to === null) continue;
-    const isOwn = from === null || freeOn(said, to) < room.neededBytes;
+    const isOwn = from === null || freeOn(statuses, to) < room.neededBytes;
     const device = isOwn ? to : from;
     const before = disks.get(device);
     if ((before?.neededBytes ?? 0) < room.neededBytes) disks.set(device, room);
@@ -64,8 +66,8 @@ function fullDisks(open: readonly MoveRow[], said: Said): ReadonlyMap<number, Ro
   return disks;
 }
 
-function freeOn(said: Said, device: number): number {
-  const status = said.get(device);
+function freeOn(statuses: StatusByDevice, device: number): number {
+  const status = statuses.get(device);
   return status === undefined || status instanceof Error ? 0 : (status.freeBytes ?? 0);
 }
 
@@ -83,15 +85,15 @@ function hintFor(
   { ring, state }: Pick<StoredVersion, 'ring' | 'state'>,
   stall: {
     readonly open: readonly MoveRow[];
-    readonly said: Said;
+    readonly statuses: StatusByDevice;
     readonly full: readonly number[];
   },
 ): string {
   const { keyspace } = ring;
-  const { open, said, full } = stall;
+  const { open, statuses, full } = stall;
   const changed = { ...ring, components: state?.components };
-  const silent = silentOf(open, said);
-  const stuck = stuckOf({ ring, state }, open, said);
+  const silent = silentOf(open, statuses);
+  const stuck = stuckOf({ ring, state }, open, statuses);
   const hints = [
     ...(silent.length === 0
       ? []

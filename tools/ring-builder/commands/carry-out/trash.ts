@@ -21,7 +21,13 @@ import {
   silentLines,
   silentServer,
 } from '../../servers/silent-servers.ts';
-import { type HeldDrops, heldDrops, type LetGo, letGo, refusalLine } from './held-drops.ts';
+import {
+  confirmHeldDrops,
+  type DropConfirmation,
+  type HeldDrops,
+  heldDrops,
+  refusalLine,
+} from './held-drops.ts';
 
 const actions = ['list', 'restore', 'confirm'] as const;
 /** --json lists all items. */
@@ -190,11 +196,11 @@ async function confirm(
   targets: readonly Target[],
 ): Promise<Answer> {
   const servers = await fanOut(targets, async ({ address, required }) => {
-    return { address, required, said: await ringStatus(address, keyspace) };
+    return { address, required, ringStatus: await ringStatus(address, keyspace) };
   });
   const held = heldDrops(servers);
-  const away = servers.flatMap(({ address, required, said }) =>
-    required && said instanceof Error ? [silentServer(address, said)] : [],
+  const away = servers.flatMap(({ address, required, ringStatus }) =>
+    required && ringStatus instanceof Error ? [silentServer(address, ringStatus)] : [],
   );
   const files = filesOf(held);
   const lines = held.map(
@@ -212,7 +218,7 @@ async function confirm(
       },
     );
   }
-  const gone: readonly LetGo[] = await letGo(held, keyspace);
+  const gone: readonly DropConfirmation[] = await confirmHeldDrops(held, keyspace);
   const refused = gone.filter(({ refusal }) => refusal !== '');
   const going = filesOf(gone.filter(({ refusal }) => refusal === ''));
   const someAway = refused.some(({ outcome }) => outcome === 'unreachable');

@@ -4,10 +4,10 @@ import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';
-import { situationOf } from '../../health/situation-of.ts';
+import { adviceContextOf } from '../../health/advice-context.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import { adviceOn, isFinal, worstOf } from '../../servers/advice.ts';
-import { type PushOutcome, plightsOf } from '../../servers/push-to-targets.ts';
+import { type PushOutcome, serverFailuresOf } from '../../servers/push-to-targets.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { pushAndNote } from './push-and-note.ts';
@@ -40,7 +40,7 @@ export async function waitForConfirms(
       return `version ${version.ring.version} is waiting for ${counted(missing.length, 'server')}: ${why}`;
     },
     hintOf: async (servers) =>
-      adviceOn(await situationOf(context, version), plightsOf(servers))?.text ?? '',
+      adviceOn(await adviceContextOf(context, version), serverFailuresOf(servers))?.text ?? '',
     stallMs: options.stallMs,
     nowMs: context.nowMs,
     tell: context.tell,
@@ -49,8 +49,8 @@ export async function waitForConfirms(
   if (refused.length > 0) throw await refusedForGood(context, version, refused);
   if (done) return answer.filter(({ outcome }) => outcome !== 'accepted');
   const missing = missingOf(answer);
-  const said = `${missing.length} of ${counted(answer.length, 'server')} did not confirm`;
-  throw await notTaken(context, version, { code: 'SERVERS_NOT_CONFIRMED', said, missing });
+  const what = `${missing.length} of ${counted(answer.length, 'server')} did not confirm`;
+  throw await notTaken(context, version, { code: 'SERVERS_NOT_CONFIRMED', what, missing });
 }
 
 function missingOf(servers: readonly PushOutcome[]): PushOutcome[] {
@@ -70,13 +70,13 @@ async function refusedForGood(
   if (await headWatch(context.rings, version)()) {
     return new CodedError('HEAD_MOVED', `${keyspace} has a newer head than version ${number}`);
   }
-  const worst = new Set(worstOf(plightsOf(refused)).map(({ address }) => address));
+  const worst = new Set(worstOf(serverFailuresOf(refused)).map(({ address }) => address));
   const missing = refused.filter(({ address }) => worst.has(address));
   const code = missing[0]?.code ?? 'SERVERS_NOT_CONFIRMED';
   const [first] = missing;
   const why = `${first?.address ?? ''} says: ${first?.message ?? ''}`;
-  const said = `${why}; ${counted(missing.length, 'server refuses', 'servers refuse')}`;
-  return notTaken(context, version, { code, said, missing });
+  const what = `${why}; ${counted(missing.length, 'server refuses', 'servers refuse')}`;
+  return notTaken(context, version, { code, what, missing });
 }
 
 async function notTaken(
@@ -84,15 +84,15 @@ async function notTaken(
   version: StoredVersion,
   failure: {
     readonly code: ErrorCode;
-    readonly said: string;
+    readonly what: string;
     readonly missing: readonly PushOutcome[];
   },
 ): Promise<CodedError> {
-  const { code, said, missing } = failure;
+  const { code, what, missing } = failure;
   const { keyspace, version: number } = version.ring;
   const names = missing.map((one) => `${one.address} (${one.code ?? one.outcome})`).join(', ');
-  const advice = adviceOn(await situationOf(context, version), plightsOf(missing));
-  return new CodedError(code, `${said} version ${number}: ${names}`, {
+  const advice = adviceOn(await adviceContextOf(context, version), serverFailuresOf(missing));
+  return new CodedError(code, `${what} version ${number}: ${names}`, {
     hint: advice?.text,
     details: { ring: keyspace, version: number, missing },
   });

@@ -44,9 +44,9 @@ async function wait(third: Said, skipDown: boolean, options: Wait = {}) {
     show: () => undefined,
     look: () => {
       looks += 1;
-      const said = new Map([first(looks), holds(), holds(), third(looks)].entries());
-      if (isRemoved && said.get(0) instanceof Error) said.delete(0);
-      return Promise.resolve({ said, rows: [] });
+      const statuses = new Map([first(looks), holds(), holds(), third(looks)].entries());
+      if (isRemoved && statuses.get(0) instanceof Error) statuses.delete(0);
+      return Promise.resolve({ statuses, rows: [] });
     },
   };
   const bytes = Buffer.alloc(0);

@@ -4,10 +4,10 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import type { Context } from '../../cli/verb.ts';
-import { type Look, type MoveWatch } from '../../moves/watch-moves.ts';
+import { type MovesSnapshot, type MoveWatch } from '../../moves/watch-moves.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
-import { type HeldDrops, heldDrops, letGo } from './held-drops.ts';
+import { confirmHeldDrops, type HeldDrops, heldDrops } from './held-drops.ts';
 
 /**
  * How long a rollout waits for an unreachable server that has something to drop. A slow server has
@@ -61,7 +61,7 @@ export async function waitForDrains(
     ask: async () => {
       const look = await watch.look(head, 'old holders drop their files');
       const held = confirmDrops ? heldByDevices(targets, look) : [];
-      if (held.length > 0) await letGo(held, head.ring.keyspace);
+      if (held.length > 0) await confirmHeldDrops(held, head.ring.keyspace);
       const left = leftOn(head, targets, look);
       const isLeftToDown = isSilent(left) && waitsForDown(head, look, skipDown);
       return { left, isLeftToDown };
@@ -100,16 +100,20 @@ function silenceOf(
 }
 
 /**
- * Whether each partition to be dropped has an unreachable holder: a removed device, of which `said`
- * has no answer, or any with `skipDown`.
+ * Whether each partition to be dropped has an unreachable holder: a removed device, of which
+ * `statuses` has no answer, or any with `skipDown`.
  */
-function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean): boolean {
+function waitsForDown(
+  { ring }: StoredVersion,
+  { statuses }: MovesSnapshot,
+  skipDown: boolean,
+): boolean {
   const isDown = (device: number): boolean => {
-    const status = said.get(device);
+    const status = statuses.get(device);
     if (status === undefined) return true;
     return skipDown && status instanceof CodedError && status.code === 'PEER_UNREACHABLE';
   };
-  return [...said].every(([device, status]) => {
+  return [...statuses].every(([device, status]) => {
     if (status instanceof Error) return isDown(device);
     return (
       status.version >= ring.version &&
@@ -122,39 +126,47 @@ function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean
  * Confirms drops only for the ring's devices. Another server at such an address needs `trash
  * confirm`.
  */
-function heldByDevices(targets: readonly Target[], look: Look): HeldDrops[] {
+function heldByDevices(targets: readonly Target[], look: MovesSnapshot): HeldDrops[] {
   return heldDrops(spokenBy(targets, look)).filter(({ device }) => device !== null);
 }
 
 /** Returns each server with its status. */
-function spokenBy(targets: readonly Target[], { said }: Look) {
+function spokenBy(targets: readonly Target[], { statuses }: MovesSnapshot) {
   return targets.map((target) => {
-    const answers = target.devices.map((id) => said.get(id));
-    return { ...target, said: answers.find((one) => one !== undefined) };
+    const answers = target.devices.map((id) => statuses.get(id));
+    return { ...target, ringStatus: answers.find((one) => one !== undefined) };
   });
 }
 
 const removedReason = 'its devices were removed, and it does not answer';
 
-function leftOn({ ring }: StoredVersion, targets: readonly Target[], look: Look): Drains['left'] {
-  return spokenBy(targets, look).flatMap(({ address, devices, said: status }): Drains['left'] => {
-    if (status === undefined) {
-      // Removed and silent: it may be gone for good, or return at once with files to drop.
-      return [{ address, devices, partitions: 0, reason: removedReason, code: 'PEER_UNREACHABLE' }];
-    }
-    if (status instanceof Error) {
-      const code = status instanceof CodedError ? { code: status.code } : {};
-      return [{ address, devices, partitions: 0, reason: status.message, ...code }];
-    }
-    if (status.version < ring.version) {
-      return [{ address, devices, partitions: 0, reason: 'does not have this version yet' }];
-    }
-    const { surplus, draining, fork, freshness, held } = status;
-    const reason = draining[0]?.reason ?? '';
-    if (surplus === 0) return [];
-    const left = { address, devices, partitions: surplus, reason };
-    if (fork?.settled === null) return [{ ...left, code: 'RING_FORK' }];
-    if (freshness.state === 'expired') return [{ ...left, code: 'BEACON_EXPIRED' }];
-    return [held.drops + held.quarantines < surplus ? left : { ...left, isHeld: true }];
-  });
+function leftOn(
+  { ring }: StoredVersion,
+  targets: readonly Target[],
+  look: MovesSnapshot,
+): Drains['left'] {
+  return spokenBy(targets, look).flatMap(
+    ({ address, devices, ringStatus: status }): Drains['left'] => {
+      if (status === undefined) {
+        // Removed and silent: it may be gone for good, or return at once with files to drop.
+        return [
+          { address, devices, partitions: 0, reason: removedReason, code: 'PEER_UNREACHABLE' },
+        ];
+      }
+      if (status instanceof Error) {
+        const code = status instanceof CodedError ? { code: status.code } : {};
+        return [{ address, devices, partitions: 0, reason: status.message, ...code }];
+      }
+      if (status.version < ring.version) {
+        return [{ address, devices, partitions: 0, reason: 'does not have this version yet' }];
+      }
+      const { surplus, draining, fork, freshness, held } = status;
+      const reason = draining[0]?.reason ?? '';
+      if (surplus === 0) return [];
+      const left = { address, devices, partitions: surplus, reason };
+      if (fork?.settled === null) return [{ ...left, code: 'RING_FORK' }];
+      if (freshness.state === 'expired') return [{ ...left, code: 'BEACON_EXPIRED' }];
+      return [held.drops + held.quarantines < surplus ? left : { ...left, isHeld: true }];
+    },
+  );
 }

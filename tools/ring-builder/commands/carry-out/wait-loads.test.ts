@@ -31,7 +31,7 @@ async function waitWith(looks: readonly Partial<MoveRow>[][]) {
       const load = { stage: 'queued', bytes: 0, bytesTotal: 9, rows: 0, first: false } as const;
       return { ...move, ...load, reason: '', ...said[index] };
     });
-    return Promise.resolve({ said: new Map(), rows });
+    return Promise.resolve({ statuses: new Map(), rows });
   };
   const watch = { look, pause: () => Promise.resolve(), show: () => undefined };
   const context = { rings, nowMs: () => 2 * asked };

@@ -7,7 +7,7 @@ import type { Context } from '../../cli/verb.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
 import { stuckMoves } from '../../moves/stuck-moves.ts';
-import type { Look, MoveWatch } from '../../moves/watch-moves.ts';
+import type { MovesSnapshot, MoveWatch } from '../../moves/watch-moves.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { addLoaded, type Loaded, nothingLoaded } from './rollout-totals.ts';
 import { stalledLoads } from './stalled-loads.ts';
@@ -23,7 +23,7 @@ interface LoadsAnswer {
   readonly loaded: Loaded;
 }
 
-interface Asked extends Look {
+interface Asked extends MovesSnapshot {
   readonly headMoved: boolean;
 }
 
@@ -44,7 +44,7 @@ export async function waitForLoads(
   const doing = isFill(head.ring)
     ? 'new files are filled from those of their parents'
     : 'joiners copy';
-  const ours = ({ rows }: Look) =>
+  const ours = ({ rows }: MovesSnapshot) =>
     rows.filter(({ assignment }) => assignment !== null && open.has(assignment));
   const { answer, done } = await waitUntil({
     ask: async (): Promise<Asked> => {
@@ -54,7 +54,7 @@ export async function waitForLoads(
     isDone: (look) =>
       look.headMoved ||
       ours(look).every(({ stage }) => stage === 'available' || stage === 'paused'),
-    progressOf: (look) => progressOf(ours(look), stuckMoves(head.ring, look.said)),
+    progressOf: (look) => progressOf(ours(look), stuckMoves(head.ring, look.statuses)),
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
@@ -70,7 +70,7 @@ export async function waitForLoads(
   };
   const available = inStage('available');
   const loaded = loadedOf(head, answer, available);
-  const stall = done ? null : stalledLoads(head, answer.said, { rows: ours(answer), stallMs });
+  const stall = done ? null : stalledLoads(head, answer.statuses, { rows: ours(answer), stallMs });
   return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, loaded };
 }
 
@@ -112,9 +112,13 @@ export function isFill({ reshape }: Pick<Ring, 'reshape'>): boolean {
   return reshape?.kind === 'to';
 }
 
-function loadedOf({ ring }: StoredVersion, { said }: Look, moves: readonly Move[]): Loaded {
+function loadedOf(
+  { ring }: StoredVersion,
+  { statuses }: MovesSnapshot,
+  moves: readonly Move[],
+): Loaded {
   const named = new Set(moves.map(({ assignment }) => assignment));
-  const loads = [...said.values()]
+  const loads = [...statuses.values()]
     .flatMap((status) => (status instanceof Error ? [] : status.loads))
     .filter(({ assignment }) => assignment !== null && named.has(assignment));
   return loads.reduce<Loaded>((sum, { bytes, copiesVerified: verified }) => {

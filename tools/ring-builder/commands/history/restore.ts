@@ -79,9 +79,9 @@ of rings, which log and show can read with --rings; stage again the changes you 
 function hasThisHead(context: Context, bytes: Uint8Array, from: string): Answer {
   const { ring, id } = decodeRing(bytes);
   const { keyspace, version, moves } = ring;
-  const said = { ring: keyspace, version, id, inFlight: moves.length, signers: [], from };
+  const restored = { ring: keyspace, version, id, inFlight: moves.length, signers: [], from };
   return {
-    json: { ...said, kept: null, changed: false },
+    json: { ...restored, kept: null, changed: false },
     lines: [
       `nothing to do: the folder has this head, version ${version} (${id.slice(0, 12)}), and its log`,
     ],
@@ -131,14 +131,14 @@ async function isAsStored(
 function restoredAnswer(
   context: Context,
   { ring, id, signers, kept }: Restored,
-  said: {
+  outcome: {
     readonly from: string;
     readonly lines: readonly string[];
     /** The command that checks the signatures; null if they are checked or there are none. */
     readonly unchecked: string | null;
   },
 ): Answer {
-  const { from, lines, unchecked } = said;
+  const { from, lines, unchecked } = outcome;
   const { keyspace, version, moves } = ring;
   const inFlight = moves.length;
   const first = unchecked ?? (kept === null ? `verify ${keyspace}` : `status ${keyspace}`);

@@ -6,7 +6,7 @@ import { printTable } from '@ringwright/base/print-table';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Verb } from '../../cli/verb.ts';
-import { judgedHead } from '../../health/judged-head.ts';
+import { judgedHead } from '../../health/reference-head.ts';
 import { troublesOfRing } from '../../health/ring-troubles.ts';
 import { type ServerLine, serverLine } from '../../health/server-line.ts';
 import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
@@ -29,8 +29,11 @@ export const verb: Verb = {
     const { targets } = judged;
     const answers = await askServers(targets, new Set([ring]));
     const servers = targets.map(({ address, devices }): Line => {
-      const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
-      return { address, devices, ...serverLine(said, head) };
+      const ringStatus = ringIn(must(answers.get(address), `${address} was asked`), {
+        address,
+        ring,
+      });
+      return { address, devices, ...serverLine(ringStatus, head) };
     });
     const { troubles, given, first, older } = troublesOfRing(judged, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;

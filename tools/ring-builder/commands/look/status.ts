@@ -17,8 +17,8 @@ import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { stagedCommands } from '@ringwright/repository/stage-changes';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { type Context, flagOption, type Lines, type Verb } from '../../cli/verb.ts';
+import { standingOf } from '../../health/advice-context.ts';
 import { movesNow } from '../../health/moves-now.ts';
-import { standingOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
 import { removedHolders } from '../../servers/ring-targets.ts';
 import { cancelledSince, printPartitions } from '../../versions/cancelled-since.ts';
@@ -271,7 +271,7 @@ function adviceOnHead(head: {
   const { ring } = stored;
   const isFirst = signing.missing > 0;
   if (!isFirst && lastPush(opened.entries)?.version === ring.version) return null;
-  const situation = { ring, ...standingOf(stored, opened.entries, trust !== null) };
+  const context = { ring, ...standingOf(stored, opened.entries, trust !== null) };
   const waits = signing.signed ? 'BRAKE' : 'SIGNATURES_MISSING';
-  return { ...adviceOnCode(situation, isFirst ? waits : 'RING_UNKNOWN'), isFirst };
+  return { ...adviceOnCode(context, isFirst ? waits : 'RING_UNKNOWN'), isFirst };
 }

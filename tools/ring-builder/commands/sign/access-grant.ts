@@ -49,10 +49,10 @@ export async function grantAnswer(
   const out = args.optionalText('out');
   // Written before the grant takes effect: a token lost on the way would have to be revoked.
   if (out !== undefined) await writeToken(out, tokenText(token));
-  const said = grants.map(grantText).join(', ');
+  const grantsText = grants.map(grantText).join(', ');
   const access = await changeAccess(context.rings, authorOf(context), {
     key,
-    change: `grant ${id}: ${said}`,
+    change: `grant ${id}: ${grantsText}`,
     next: (before, change) => withToken(before, granted, change),
   }).catch(async (error: unknown) => {
     if (out !== undefined) await rm(out, { force: true });
@@ -62,7 +62,7 @@ export async function grantAnswer(
   return changedAnswer(context, access, {
     json: { granted: id, grants: grants.map(grantText), expiresMs, ...shown },
     lines: [
-      `token ${id}: ${said}`,
+      `token ${id}: ${grantsText}`,
       out === undefined
         ? `${tokenText(token)}   (shown only once: only its hash is stored)`
         : `stored in ${out}, readable only by its owner`,

@@ -56,14 +56,14 @@ export async function logAnswer(context: Context): Promise<Answer> {
 
 async function ask(server: string): Promise<Asked> {
   const request = { before: null, limit: auditAnswerLinesMax };
-  const said = await resultOrError(
+  const answer = await resultOrError(
     withServer(server, (one) => one.call(auditRead, request, answerMs)),
   );
-  if (said instanceof CodedError) {
-    const trouble = `${said.code}: ${said.message}`;
-    return { server, lines: [], silent: silentServer(server, said), trouble };
+  if (answer instanceof CodedError) {
+    const trouble = `${answer.code}: ${answer.message}`;
+    return { server, lines: [], silent: silentServer(server, answer), trouble };
   }
-  const [finding] = checkChain(said.lines);
-  const parsed = said.lines.flatMap((text) => parseLine(text) ?? []);
+  const [finding] = checkChain(answer.lines);
+  const parsed = answer.lines.flatMap((text) => parseLine(text) ?? []);
   return { server, lines: parsed, trouble: finding?.message ?? '' };
 }

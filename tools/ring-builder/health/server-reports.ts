@@ -2,17 +2,17 @@
 import { must } from '@ringwright/base/assert';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Answers } from '../servers/ask-servers.ts';
+import type { StatusByAddress } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { ringIn, type ServerStatus } from '../servers/server-status.ts';
-import type { JudgedHead } from './judged-head.ts';
-import { type AskedServer, type Demands, knowsPeers } from './server-troubles.ts';
+import type { ReferenceHead } from './reference-head.ts';
+import { type Demands, knowsPeers, type ServerReport } from './server-troubles.ts';
 
-export function askedServers(
-  { ring }: JudgedHead,
+export function serverReports(
+  { ring }: ReferenceHead,
   targets: readonly Target[],
-  answers: Answers,
-): AskedServer[] {
+  answers: StatusByAddress,
+): ServerReport[] {
   const requestAddresses = byReplicationAddress(ring);
   const heard = targets.map(({ address, devices }) => {
     const status = must(answers.get(address), `${address} was asked`);
@@ -32,10 +32,10 @@ export function askedServers(
   const others = new Set(grown.map(({ address }) => address));
   const seen = countSeen(heard);
   const demands = demandsOf(heard.flatMap(({ status }) => (status instanceof Error ? [] : status)));
-  return heard.map((one): AskedServer => {
+  return heard.map((one): ServerReport => {
     const { address, status } = one;
-    const said = ringIn(status, { address, ring: ring.keyspace });
-    return { ...one, said, others, demands, seenBy: seen.get(address) ?? 0 };
+    const ringStatus = ringIn(status, { address, ring: ring.keyspace });
+    return { ...one, ringStatus, others, demands, seenBy: seen.get(address) ?? 0 };
   });
 }
 

@@ -2,7 +2,7 @@
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
 import { expect, test } from 'vitest';
-import { hearComplete } from '../../tools/ring-builder/moves/watch-moves.ts';
+import { pauseUntilComplete } from '../../tools/ring-builder/moves/watch-moves.ts';
 import {
   keepingConnections,
   withServer,
@@ -31,7 +31,7 @@ test('a pause ends when the last server reports, over one connection to each ser
   const servers = [await telling(async () => true), await telling(() => last.promise)];
   const head = headOf(...servers.map(({ port }) => port));
   await keepingConnections(async () => {
-    const pause = hearComplete();
+    const pause = pauseUntilComplete();
     await pause(head, 1); // ends by its timeout
     const ended = pause(head, LONG_MS);
     last.resolve(true);
@@ -46,7 +46,7 @@ test('a pause lasts its full time if a server cannot report', async () => {
   for (const other of [(await telling(null)).port, 1]) {
     const { port } = await telling(async () => true);
     const begunMs = performance.now();
-    await keepingConnections(() => hearComplete()(headOf(port, other), 50));
+    await keepingConnections(() => pauseUntilComplete()(headOf(port, other), 50));
     expect(performance.now() - begunMs).toBeGreaterThanOrEqual(49);
   }
 });

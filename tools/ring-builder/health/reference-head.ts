@@ -9,23 +9,23 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
-import type { Situation } from '../servers/advice.ts';
+import type { AdviceContext } from '../servers/advice.ts';
 import { countedTargets, type Target } from '../servers/ring-targets.ts';
 import { isOtherLine } from '../versions/other-line.ts';
 import { type AccessStanding, accessOf, trustOf } from '../versions/signing.ts';
-import { standingOf } from './situation-of.ts';
+import { standingOf } from './advice-context.ts';
 
 /**
  * The fields of a head by which its servers are judged. The rest of the stored version, such as the
  * bytes of its file, is not kept.
  */
-export interface JudgedHead extends Situation {
-  readonly ring: Situation['ring'] & Pick<Ring, 'partitions'>;
+export interface ReferenceHead extends AdviceContext {
+  readonly ring: AdviceContext['ring'] & Pick<Ring, 'partitions'>;
   readonly id: string;
   /** Servers to judge. Not required: those whose devices were all removed and hold nothing. */
   readonly targets: readonly Target[];
   /** Whether a server's version belongs to another history than the head. */
-  readonly isOther: (said: VersionId) => boolean;
+  readonly isOther: (head: VersionId) => boolean;
   /** Null: the head is unsigned. */
   readonly epoch: number | null;
   /** Root of the folder's trust; null: none. */
@@ -52,7 +52,7 @@ export async function judgedHead(
   context: Context,
   stored: StoredVersion,
   entries: readonly LogEntry[],
-): Promise<JudgedHead> {
+): Promise<ReferenceHead> {
   const { ring, id, state, signing } = stored;
   const { keyspace, version, devices, moves, partitions, replicas, table } = ring;
   const found = await trustOf(context).catch(codedOrDisk);
@@ -63,7 +63,7 @@ export async function judgedHead(
     ring: { keyspace, version, devices, moves, partitions, replicas, table },
     id,
     targets: countedTargets(ring, state),
-    isOther: (said) => isOtherLine(entries, said),
+    isOther: (head) => isOtherLine(entries, head),
     epoch: signing?.epoch ?? null,
     root: trust?.root ?? null,
     access: access instanceof CodedError ? null : access,

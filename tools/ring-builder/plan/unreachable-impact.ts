@@ -5,7 +5,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { SlottedRing } from '@ringwright/ring/slots-of';
 import type { Target } from '../servers/ring-targets.ts';
 
-export interface AwayHolders {
+export interface UnreachableImpact {
   /** Partitions with at least one slot on an unreachable device. */
   readonly partitions: number;
   /** Of these: fewer slots are left than a quorum, so quorum reads and writes are refused. */
@@ -16,10 +16,10 @@ export interface AwayHolders {
   readonly none: number;
 }
 
-export function awayHolders(
+export function unreachableImpact(
   ring: SlottedRing & Pick<Ring, 'devices'>,
   away: ReadonlySet<number>,
-): AwayHolders {
+): UnreachableImpact {
   const gone = Uint8Array.from(ring.devices, (_, id) => (away.has(id) ? 1 : 0));
   const found = availabilityOf(ring, gone);
   const { partitionsHit: partitions, belowReadQuorum: underQuorum, oneReplicaLeft: single } = found;
@@ -36,7 +36,7 @@ export function awayNames(servers: readonly AwayServer[]): string {
   return names.join(', ');
 }
 
-export function awayText(ring: Ring, { partitions, ...left }: AwayHolders): string {
+export function awayText(ring: Ring, { partitions, ...left }: UnreachableImpact): string {
   const { underQuorum, single, none } = left;
   if (partitions === 0) return 'no partition has a slot there';
   return (
@@ -47,6 +47,6 @@ export function awayText(ring: Ring, { partitions, ...left }: AwayHolders): stri
 
 /** Returns a rollout's line about servers that it goes on without. */
 export function awayLine(ring: Ring, servers: readonly AwayServer[]): string {
-  const holders = awayHolders(ring, new Set(servers.flatMap(({ devices }) => devices)));
+  const holders = unreachableImpact(ring, new Set(servers.flatMap(({ devices }) => devices)));
   return `${ring.keyspace}: continuing without ${awayNames(servers)}: ${awayText(ring, holders)}`;
 }

@@ -13,7 +13,7 @@ const readySchema = z.object({ waiting: z.array(z.object({ why: z.string().optio
  * Returns the gateways among these servers whose requests are refused. A server that does not
  * answer is not counted.
  */
-export async function unheardGateways(
+export async function refusedGateways(
   servers: readonly Pick<Target, 'address'>[],
   ring: string,
 ): Promise<string[]> {

@@ -5,12 +5,15 @@ import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
-import type { Situation } from '../servers/advice.ts';
+import type { AdviceContext } from '../servers/advice.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { accessOf, trustOf } from '../versions/signing.ts';
 
 /** Throws TRUST_INVALID and what readLog throws. */
-export async function situationOf(context: Context, version: StoredVersion): Promise<Situation> {
+export async function adviceContextOf(
+  context: Context,
+  version: StoredVersion,
+): Promise<AdviceContext> {
   const { ring } = version;
   const entries = await readLog(context.rings, ring.keyspace);
   const trust = await trustOf(context);
@@ -24,7 +27,7 @@ export function standingOf(
   { signing, state }: Pick<StoredVersion, 'signing' | 'state'>,
   entries: readonly LogEntry[],
   isSigning: boolean,
-): Omit<Situation, 'ring'> {
+): Omit<AdviceContext, 'ring'> {
   const push = lastPush(entries);
   const head = lastVersionEntry(entries);
   const isToAll = push !== null && push.accepted !== null && push.accepted === push.servers;
