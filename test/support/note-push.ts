@@ -1,9 +1,10 @@
 // Notes in the log that the head was pushed, although no server received it.
+
 import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { type Note, noteVersion } from '@ringwright/repository/append-log';
-import type { Head } from '@ringwright/repository/folder/read-log';
 import { openRing } from '@ringwright/repository/open-ring';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 
 /** `folder` contains the folder of rings. */
 export async function notePush(folder: string, ring = 'cities'): Promise<void> {
@@ -15,7 +16,7 @@ export async function notePush(folder: string, ring = 'cities'): Promise<void> {
 
 export function appendPush(
   place: { readonly rings: string; readonly ring: string },
-  pushed: Head,
+  pushed: VersionId,
   note: Omit<Note, 'kind' | 'commands'>,
 ): Promise<void> {
   return noteVersion(place, pushed, { ...note, kind: 'push', commands: [] });

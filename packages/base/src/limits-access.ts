@@ -1,8 +1,6 @@
 // Limits of access documents, tokens and audit logs; see limits.ts.
 import { assert } from './assert.ts';
-import { ringSignatureCountMax, transferChunkBytesMax } from './limits.ts';
-
-const KIB = 1024;
+import { KIB, ringSignatureCountMax, transferChunkBytesMax } from './limits.ts';
 
 /** Programs and people of one cluster; a token with two grants takes some 300 bytes. */
 export const accessTokensMax = 512;

@@ -1,6 +1,6 @@
 // Limits of moves and of copies of whole partition files: each with unit, value and reason.
 import { assert } from './assert.ts';
-import { socketMessageBytesMax } from './limits.ts';
+import { MIB, socketMessageBytesMax } from './limits.ts';
 
 // --- how many at once ----------------------------------------------------------
 /**
@@ -48,9 +48,9 @@ export const sideProcessIdleMsMax = 10_000;
  * (PartitionWal.exceeds). Then the copy is taken in another way, or repeated. Moving 16 MiB takes
  * ~80 ms of one turn.
  */
-export const heldWalBytesMax = 16 * 1024 * 1024;
+export const heldWalBytesMax = 16 * MIB;
 /** Bytes copied while checkpoints wait, for copies on this device: 0.1 s on a busy disk. */
-export const copyHeldBytesMax = 32 * 1024 * 1024;
+export const copyHeldBytesMax = 32 * MIB;
 /**
  * How many times the pages written by checkpoints are copied again. Each round has less to copy,
  * unless the disk is slower than the writers.
@@ -65,9 +65,9 @@ export const copyChunksAhead = 8;
 /** Bytes of a copy per write: for 1 MiB the kernel seeks contiguous memory, ten times as long. */
 export const copyWriteBytes = 256 * 1024;
 /** A copy is synced in pieces of this size while the rest arrives: no long wait at its end. */
-export const copySyncBytes = 64 * 1024 * 1024;
+export const copySyncBytes = 64 * MIB;
 /** Bytes the source's carrier reads at once: fewer turns of its event loop than with 256 KiB. */
-export const copyPieceBytes = 1024 * 1024;
+export const copyPieceBytes = MIB;
 /** Interval of a carrier's progress reports; at each one a copy that an operator stopped ends. */
 export const copyReportMs = 250;
 /**
@@ -109,7 +109,7 @@ export const auditMappedBytes = 2 ** 31 - 64 * 1024;
  * counts their few objects when it decides on a minor collection, which takes a millisecond, and
  * their bytes when it decides to mark the whole heap: that took half of the time of a copied file.
  */
-export const minorGcBytesMax = 16 * 1024 * 1024;
+export const minorGcBytesMax = 16 * MIB;
 
 // --- failures ------------------------------------------------------------------
 /** Bad copies from the replaced device before the other slots are asked: memory and lines err. */
@@ -139,9 +139,9 @@ export const copyLoanRenewMs = 3_000;
 /** Rollouts that lend one server a rate at the same time: one for each ring, and its re-runs. */
 export const copyLoansMax = 64;
 /** The back-off goes no lower: a cluster that is always busy copies 1 GiB in 4 minutes. */
-export const copyRateFloor = 4 * 1024 * 1024;
+export const copyRateFloor = 4 * MIB;
 /** A rate that has recovered to this no longer limits anything. */
-export const copyRateFree = 1024 * 1024 * 1024;
+export const copyRateFree = 1024 * MIB;
 /** How often the throttle judges whether requests suffer. */
 export const throttleRoundMs = 1_000;
 /** Rounds whose requests are judged together: one slow moment of a disk is not load. */
@@ -201,12 +201,12 @@ export const trashListMax = 8_192;
  * Page cache of each file that is read or written while children are built: the index of a million
  * keys of 30 bytes. With fewer pages an index page is written once for each row in it.
  */
-export const childCacheBytes = 64 * 1024 * 1024;
+export const childCacheBytes = 64 * MIB;
 /**
  * Bytes of a child synced at once while it is built: some 40 ms of the disk, which the log needs
  * too.
  */
-export const childSyncBytes = 16 * 1024 * 1024;
+export const childSyncBytes = 16 * MIB;
 /**
  * How many times new writes to a child are merged into its built file outside the serving thread.
  * Each round has less to merge, unless writes outrun the merging.

@@ -6,13 +6,12 @@ import {
   httpBatchBytesMax,
   keyBytesMax,
   listTurnBytesMax,
+  MIB,
   redisConnectionsMax,
   redisRequestBytesMax,
   socketMessageBytesMax,
 } from './limits.ts';
 import { httpConnectionsMax, unheardConnectionsMax, wireConnectionsMax } from './limits-rings.ts';
-
-const MIB = 1024 * 1024;
 
 /** Wire connections kept for members of rings and operators: a rollout of hundreds of servers. */
 export const wireReservedMax = 512;

@@ -1,8 +1,6 @@
 // Limits of rings between servers; see limits.ts: hellos, uploads, forks.
 import { assert } from './assert.ts';
-import { peerCallTimeoutMs, peerRetryMsMax, ringFileBytesMax } from './limits.ts';
-
-const MIB = 1024 * 1024;
+import { MIB, peerCallTimeoutMs, peerRetryMsMax, ringFileBytesMax } from './limits.ts';
 
 /**
  * Versions before its parent that a ring names, 67 bytes each in its manifest. A server that missed

@@ -1,9 +1,6 @@
 // Limits of stores: the commit log, partition files and the memory in front of them.
 import { assert } from './assert.ts';
-import { keyBytesMax, valueBytesMax } from './limits.ts';
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
+import { KIB, keyBytesMax, MIB, valueBytesMax } from './limits.ts';
 
 /** A power of two near the write rate of one minute; replay reads at most a few of them. */
 export const logSegmentBytesMax = 64 * MIB;

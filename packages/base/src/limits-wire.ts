@@ -1,9 +1,7 @@
 // Limits of what arrives over a WebSocket; see limits.ts. They are checked on the bytes, before
 // anything is decoded. No program of ours exceeds them: the connection is closed.
 import { assert } from './assert.ts';
-import { movesInFlightMax, peerQueueBytesMax, socketMessageBytesMax } from './limits.ts';
-
-const KIB = 1024;
+import { KIB, movesInFlightMax, peerQueueBytesMax, socketMessageBytesMax } from './limits.ts';
 
 /** A frame is sent when it holds this much: larger ones only delay what comes behind them. */
 export const frameBytesAim = 256 * KIB;

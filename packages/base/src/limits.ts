@@ -2,8 +2,8 @@
 // checked before memory is taken.
 import { assert } from './assert.ts';
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
 
 // --- rings -----------------------------------------------------------------
 /** 2^24: a table of 3 rows then takes 100 MB, the most a builder should hold. */

@@ -40,6 +40,12 @@ function isHostName(name: string): boolean {
   return ipv4.test(name) && name.split('.').every((part) => Number(part) <= 255);
 }
 
+/** Whether only programs of this machine reach the host; IPv4 may be written as in IPv6. */
+export function isLoopback(ip: string): boolean {
+  const plain = ip.replace(/^::ffff:/, '');
+  return plain === 'localhost' || plain === '::1' || (ipv4.test(plain) && plain.startsWith('127.'));
+}
+
 /** For an address that is known to be valid. */
 export function splitAddress(address: string): Address {
   return must(parseAddress(address), `${address} is an address`);

@@ -1,10 +1,12 @@
 // The servers of a keyspace and its ring; the client fetches a newer ring when an answer mentions
 // it.
+
 import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-server';
+import { monotonicMs } from '@ringwright/node/system-clock';
 import { distance, type FailureDomain } from '@ringwright/ring/failure-domain';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -28,8 +30,6 @@ interface FollowerSettings {
   /** Location of the client; null: all servers are equally near. */
   readonly near: FailureDomain | null;
 }
-
-const monotonicMs = (): number => performance.now();
 
 /** A client answers no calls: servers call only other servers. */
 const NO_HANDLERS = new Map<string, never>();

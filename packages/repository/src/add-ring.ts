@@ -1,16 +1,17 @@
 // Adds a new ring: from settings alone, or from elsewhere with its first version.
+
 import type { KeyObject } from 'node:crypto';
 import { dirname } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { replaceDurably } from '@ringwright/node/durable-files';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { commitVersion } from './commit-version.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
 import { installRingFolder } from './folder/install-ring-folder.ts';
 import type { LogEntry } from './folder/log-entry.ts';
-import type { Head } from './folder/read-log.ts';
 import { type RingFolder, ringFolder } from './folder/ring-folder.ts';
 import { openRing } from './open-ring.ts';
 
@@ -44,9 +45,9 @@ interface RingToAdd {
  * its version. (Without its version, a commit would place the ring anew.) Throws NAME_INVALID,
  * RING_EXISTS.
  */
-export async function addRing(rings: string, toAdd: RingToAdd): Promise<Head | null> {
+export async function addRing(rings: string, toAdd: RingToAdd): Promise<VersionId | null> {
   const { ring, state, command } = toAdd;
-  let head: Head | null = null;
+  let head: VersionId | null = null;
   await installRingFolder(ringFolder(rings, state.ring), null, async (made) => {
     await begin(made, state, command);
     if (ring !== null) head = await commitFirst(dirname(made.path), { ...toAdd, ring });
@@ -62,7 +63,7 @@ async function begin(made: RingFolder, state: BuilderState, command: string): Pr
 async function commitFirst(
   rings: string,
   { ring, state, entry, signing }: RingToAdd & { readonly ring: Ring },
-): Promise<Head> {
+): Promise<VersionId> {
   assert(ring.version === 1 && ring.moves.length === 0, 'a ring begins with version 1');
   const { head, stagedDigest } = await openRing(rings, state.ring);
   return commitVersion(rings, {

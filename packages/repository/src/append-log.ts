@@ -1,11 +1,13 @@
 // Appends the log line that makes a change part of the history: first in the head store, if the
 // head is shared, then in this folder.
+
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably } from '@ringwright/node/durable-files';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { printBuilderFile } from './folder/builder-file.ts';
 import { type LogEntry, makesVersion } from './folder/log-entry.ts';
-import { extendLog, type Head, type RingLog } from './folder/read-log.ts';
+import { extendLog, type RingLog } from './folder/read-log.ts';
 import { type PublishStep, publishHead } from './shared/publish-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
@@ -44,14 +46,18 @@ export type Note = Pick<LogEntry, 'time' | 'user' | 'message' | 'details' | 'kin
  */
 export async function noteVersion(
   place: { readonly rings: string; readonly ring: string },
-  head: Head,
+  head: VersionId,
   note: Note,
 ): Promise<void> {
   await writeRing(place, note, (ring) => appendNote(ring, head, note));
 }
 
 /** Adds a note to the log and updates builder.json. The caller holds the lock. */
-export async function appendNote(writable: WritableRing, head: Head, entry: Note): Promise<void> {
+export async function appendNote(
+  writable: WritableRing,
+  head: VersionId,
+  entry: Note,
+): Promise<void> {
   assert(!makesVersion(entry), `an entry of kind ${entry.kind} is not a note`);
   const { folder, file, log } = writable;
   const made = log.entries.find((one) => makesVersion(one) && one.id === head.id);
@@ -65,7 +71,7 @@ export async function appendNote(writable: WritableRing, head: Head, entry: Note
 }
 
 /** A push or rollout takes long. Meanwhile git or a restore may have brought another history. */
-function isGone(ring: string, head: Head): CodedError {
+function isGone(ring: string, head: VersionId): CodedError {
   const named = `version ${head.version} (${head.id.slice(0, 12)}) of ${ring}`;
   return new CodedError(
     'HEAD_MOVED',

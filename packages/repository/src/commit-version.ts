@@ -18,6 +18,7 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Staged } from '@ringwright/builder/state/change';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
 import type { OpenedReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
@@ -26,7 +27,7 @@ import { encodeVersion } from './encode-version.ts';
 import { printBuilderFile, stagedChanges, stagedDigest } from './folder/builder-file.ts';
 import { keptLaterSections, laterSections } from './folder/later-section.ts';
 import type { LogEntry } from './folder/log-entry.ts';
-import { type Head, headMoved } from './folder/read-log.ts';
+import { headMoved } from './folder/read-log.ts';
 import { readVersionFile, requireLogged, type StoredVersion } from './folder/read-version.ts';
 import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
@@ -50,7 +51,7 @@ export interface VersionToCommit {
   /** The commands that made it instead of staged ones: `revert`. Then nothing may be staged. */
   readonly commands?: readonly string[];
   readonly expected: {
-    readonly head: Head | null;
+    readonly head: VersionId | null;
     /** OpenedRing.stagedDigest at the time of planning; needed only by a commit. */
     readonly stagedDigest?: string;
   };
@@ -76,7 +77,7 @@ export interface VersionToCommit {
  * VALUE_OUT_OF_RANGE, what encodeVersion throws, and BUILDER_FILE_INVALID, RING_FILE_INVALID or
  * SIGNATURES_MISSING if the folder's head is not what was signed. The head is then unchanged.
  */
-export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<Head> {
+export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<VersionId> {
   const { ring, state, entry, expected } = toCommit;
   const place = { rings, ring: ring.keyspace };
   return writeRing(place, entry, async (writable) => {

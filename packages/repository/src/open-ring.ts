@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Staged } from '@ringwright/builder/state/change';
 import { readRegularText } from '@ringwright/node/read-regular-file';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import {
   type BuilderFile,
   parseBuilderFile,
@@ -11,13 +12,7 @@ import {
   stagedDigest,
 } from './folder/builder-file.ts';
 import type { LogEntry } from './folder/log-entry.ts';
-import {
-  type Head,
-  headOf,
-  lastVersionEntry,
-  type RingLog,
-  readRingLog,
-} from './folder/read-log.ts';
+import { headOf, lastVersionEntry, type RingLog, readRingLog } from './folder/read-log.ts';
 import { readVersionFile, requireLogged } from './folder/read-version.ts';
 import { requireRing } from './folder/require-ring.ts';
 import { type RingFolder, versionPath } from './folder/ring-folder.ts';
@@ -30,7 +25,7 @@ export interface OpenedRing {
   readonly staged: readonly Staged[];
   /** Identity of the staged changes, for commitVersion. */
   readonly stagedDigest: string;
-  readonly head: Head | null;
+  readonly head: VersionId | null;
   readonly entries: readonly LogEntry[];
 }
 

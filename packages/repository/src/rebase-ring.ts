@@ -1,4 +1,5 @@
 // Stages again, on a newer head by others, what was staged on an older one.
+
 import { mkdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
@@ -7,9 +8,10 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { addDurably, replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import { makesVersion } from './folder/log-entry.ts';
-import { type Head, headOf, type RingLog, readRingLog } from './folder/read-log.ts';
+import { headOf, type RingLog, readRingLog } from './folder/read-log.ts';
 import { readVersionFile } from './folder/read-version.ts';
 import { requireRing } from './folder/require-ring.ts';
 import { type RingFolder, versionPath } from './folder/ring-folder.ts';
@@ -20,8 +22,8 @@ import { readStoreFile } from './shared/store-file.ts';
 import type { Author } from './write-ring.ts';
 
 interface Rebased extends Replayed {
-  readonly from: Head | null;
-  readonly onto: Head | null;
+  readonly from: VersionId | null;
+  readonly onto: VersionId | null;
   /** Versions fetched from the other folder. */
   readonly fetched: readonly number[];
 }
@@ -105,7 +107,7 @@ function longerLog(
   });
 }
 
-async function stateAt(folder: RingFolder, head: Head): Promise<BuilderState> {
+async function stateAt(folder: RingFolder, head: VersionId): Promise<BuilderState> {
   const path = versionPath(folder, head.version);
   const { id, state } = await readVersionFile(folder, head.version);
   if (id === head.id && state !== null) return state;

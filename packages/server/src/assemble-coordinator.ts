@@ -1,11 +1,13 @@
 // The parts of a server that answer requests for any key: its clocks, stamps, the coordinator, and
 // this device's writes to itself.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
 import { andThen, type Callback, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import type { PeerParts } from './assemble-peers.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { proveClock } from './clocks/prove-clock.ts';
@@ -21,10 +23,8 @@ import type { RingRequests } from './rings/ring-requests.ts';
 
 type ClockParts = ReturnType<typeof createClocks>;
 
-const nowMs = (): number => Date.now();
-
 export function createClocks({ store, clockFile }: OpenedDevice) {
-  const peerClocks = new PeerClocks(() => performance.now());
+  const peerClocks = new PeerClocks(monotonicMs);
   const clock = new HybridClock(
     nowMs,
     () => peerClocks.agreedMs(nowMs()),

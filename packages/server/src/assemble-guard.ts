@@ -1,6 +1,8 @@
 // Builds the guard of a server: where it looks up grants, and where it reports refusals.
+
 import { parseToken } from '@ringwright/access/token';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
+import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import type { Logger } from 'pino';
 import { credentialFrom } from './access/credential.ts';
 import { Guard } from './access/guard.ts';
@@ -27,14 +29,14 @@ export function createGuard(
 ): Guard {
   const { metrics, log, token: own, isStrict, operatorListen, certificates, onChange } = parts;
   // Equal refusals are logged once, then as a count of repetitions.
-  const repeats = new RepeatedLines(() => performance.now());
+  const repeats = new RepeatedLines(monotonicMs);
   setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();
   const guard = new Guard({
     access: () => access.current,
     isStrict,
     operatorListen,
     certified: (socket) => certificates.shownOn(socket),
-    nowMs: Date.now,
+    nowMs,
     onRefusal: (refusal) => {
       const { code, from, token, needs } = refusal;
       metrics.refusedRequests.inc({ code });

@@ -1,8 +1,10 @@
 // The parts of a server that look after its files: what rings ask of them, what is pushed to
 // others, what is looked at.
+
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
+import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import type { Store } from '@ringwright/partition/store';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { Logger } from 'pino';
@@ -43,12 +45,11 @@ export function createReconciler(
   return new Reconciler({
     ...{ store, controls, onceComplete, held, devices, decide, inFlight, requireDropsAllowed },
     ...throttle.taking,
-    signReceipt: (receipt) =>
-      printReceipt({ ...receipt, born: identity.born, ms: Date.now() }, key),
+    signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
     current: (keyspace) => rings.get(keyspace),
     isUnknownPeer: (active, device) =>
       generation.isRestored || unknownPeers.has(addressOf(active, device)),
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     guard: new DropGuard(join(directory, 'drops')),
     address: formatAddress(identity.address),
     onDropped: (keyspace, partition) =>
@@ -80,9 +81,6 @@ interface Parts {
   readonly peerClocks: PeerClocks;
   readonly requireDropsAllowed: FloorPorts['requireDropsAllowed'];
 }
-
-const nowMs = (): number => Date.now();
-const monotonicMs = (): number => performance.now();
 
 export function assembleRepair(parts: Parts, metrics: Metrics, log: Logger) {
   const { store, devices, peerClocks, requireDropsAllowed } = parts;

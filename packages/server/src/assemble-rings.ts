@@ -1,9 +1,11 @@
 // The parts of a server that deal with rings themselves: the active rings, forks, and the exchange
 // of rings with other servers.
+
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { ringRelayCooldownMs } from '@ringwright/base/limits-rings';
+import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import type { Logger } from 'pino';
 import type { OpenedDevice } from './open-device.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
@@ -28,8 +30,6 @@ interface Ports {
   readonly onActivate: (active: ActiveRing) => void;
   readonly connectBack: ConnectBack;
 }
-
-const nowMs = (): number => Date.now();
 
 /** Loads the rings from disk; `onActivate` is called for those rings too. Throws DISK_FAILED. */
 export async function assembleRings(opened: OpenedDevice, ports: Ports) {
@@ -68,7 +68,7 @@ type RelayParts = Pick<ConstructorParameters<typeof RingRelay>[0], 'rings' | 'tr
 function createRelay(parts: RelayParts, { log }: Ports): RingRelay {
   return new RingRelay({
     ...parts,
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     // The random pause spreads the relays: what one server has sent, the others need not send.
     cooldown: () => delay(ringRelayCooldownMs * (1 + Math.random()), undefined, { ref: false }),
     onSent: (to, { ring: { keyspace, version } }) =>
@@ -96,7 +96,7 @@ function loadForks(directory: string, { log }: Ports): Promise<RingForks> {
 
 /** Says at the start whom this server trusts. `active`: the rings that were here before. */
 export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log: Logger): void {
-  const roots = trustStatus({ trust, nowMs: () => Date.now() });
+  const roots = trustStatus({ trust, nowMs });
   if (roots === null) {
     log.warn(
       'UNSIGNED rings are accepted from anyone who can reach this port: --trust prevents that',
@@ -107,7 +107,7 @@ export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log:
     log.warn('only the id of a root is known: no ring is accepted until its document is pushed');
   }
   for (const root of roots) {
-    const hasEnded = Date.parse(root.expires) <= Date.now();
+    const hasEnded = Date.parse(root.expires) <= nowMs();
     if (hasEnded)
       log.error(root, 'the root of trust has expired: no ring is accepted until it is renewed');
     else if (root.expiresSoon) log.warn(root, 'the root of trust expires soon: renew it');

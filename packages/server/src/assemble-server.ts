@@ -1,5 +1,7 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
+
 import { minorGcBytesMax } from '@ringwright/base/limits-copies';
+import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import { collectEach } from '@ringwright/node/v8/collect-garbage';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { CallHandler } from '@ringwright/wire/call-channel';
@@ -27,9 +29,7 @@ import { createMetrics } from './telemetry/metrics.ts';
 
 export type ServerParts = Awaited<ReturnType<typeof assembleServer>>;
 
-const nowMs = (): number => Date.now();
 /** Used for waits and pauses, which a jump of the machine's clock must not stretch. */
-const monotonicMs = (): number => performance.now();
 
 interface Surroundings {
   readonly log: Logger;

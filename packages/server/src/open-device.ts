@@ -1,4 +1,5 @@
 // Opens what a server has on disk, in order.
+
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -8,6 +9,7 @@ import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
 import { deviceIdentity } from '@ringwright/node/link/device-certificate';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
+import { nowMs } from '@ringwright/node/system-clock';
 import { dataPaths } from '@ringwright/partition/file/data-paths';
 import { openStore } from '@ringwright/partition/open-store';
 import { roomToStart } from '@ringwright/partition/parts/room-to-start';
@@ -79,7 +81,6 @@ export async function openDevice(
     const generation = await DeviceGeneration.begin(data, identity.born);
     const memory = await PeerMemory.load(data);
     const clockFile = await openClockFile(data);
-    const nowMs = (): number => Date.now();
     const onTrouble = (error: unknown): void => log.warn({ error }, 'audit log not written');
     const audit = await AuditLog.load({ data, nowMs, onTrouble });
     audit.noteOwn('start', `release ${programVersion}`);

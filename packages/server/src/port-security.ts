@@ -1,9 +1,11 @@
 // TLS on the ports of a server: which certificate is shown, and how a bundle replaced on disk takes
 // effect.
+
 import type { Server } from 'node:net';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { type SecurePort, securePort } from '@ringwright/node/link/secure-port';
+import { monotonicMs } from '@ringwright/node/system-clock';
 import type { Logger } from 'pino';
 import { followFile } from './repeat.ts';
 import type { ShownCertificate } from './status/status.ts';
@@ -32,7 +34,7 @@ export class PortSecurity {
    * Groups refusals by address and reason: a peer that rejects the key here reconnects every
    * second.
    */
-  readonly #refusals = new RepeatedLines(() => performance.now());
+  readonly #refusals = new RepeatedLines(monotonicMs);
   readonly #telling: NodeJS.Timeout;
   #stop: () => Promise<void> = () => Promise.resolve();
 

@@ -1,8 +1,7 @@
 // Refuses to listen beyond loopback unless unauthorized callers are kept out.
-import { isIPv4 } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { quoteCommand } from '@ringwright/base/quote-command';
-import { splitAddress } from '@ringwright/base/server-address';
+import { isLoopback, splitAddress } from '@ringwright/base/server-address';
 import { listenAddressesOf } from './listen.ts';
 import { wordsOf } from './option-flags.ts';
 import type { ServerOptions } from './options.ts';
@@ -12,10 +11,9 @@ type Listening = Protection &
   Parameters<typeof listenAddressesOf>[0] &
   Pick<ServerOptions, 'data' | 'insecureListen'>;
 
-/** Whether only programs of this machine can reach the address. */
-function isLoopback(address: string): boolean {
-  const { ip } = splitAddress(address);
-  return ip === 'localhost' || ip === '::1' || (isIPv4(ip) && ip.startsWith('127.'));
+/** Returns an address that other machines can reach, if the server listens there. */
+function exposedAddress(options: Listening): string | undefined {
+  return listenAddressesOf(options).find((address) => !isLoopback(splitAddress(address).ip));
 }
 
 /**
@@ -23,7 +21,7 @@ function isLoopback(address: string): boolean {
  * out.
  */
 export function isInsecure(options: Listening): boolean {
-  return !listenAddressesOf(options).every(isLoopback) && lackingOf(options).length > 0;
+  return exposedAddress(options) !== undefined && lackingOf(options).length > 0;
 }
 
 /**
@@ -39,7 +37,7 @@ export function requireSecure(options: Listening & Partial<ServerOptions>): void
   const roots = trust.length === 0 ? ['rings/trust.json'] : trust;
   const commandOf = (added: Partial<ServerOptions>): string =>
     `  ${quoteCommand(['ring-server', ...wordsOf({ ...options, ...added })])}`;
-  const reached = listenAddressesOf(options).find((door) => !isLoopback(door));
+  const reached = exposedAddress(options);
   const message = `other machines can reach ${reached}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [

@@ -1,5 +1,6 @@
 // Starts a server: opens the directory, assembles the parts and listens. Also ends all of it in
 // order.
+
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
 import { anyToken, role } from '@ringwright/access/need';
@@ -11,6 +12,7 @@ import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/li
 import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
+import { nowMs } from '@ringwright/node/system-clock';
 import type { Store } from '@ringwright/partition/store';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
@@ -103,7 +105,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(() => certificates.close());
   const isStrict = token !== null || options.clientCa !== undefined;
   const throttle = AdaptiveThrottle.of(device.store, options.copyRate ?? null);
-  const around = { device: device.tls, log, nowMs: () => Date.now() };
+  const around = { device: device.tls, log, nowMs };
   const security = await PortSecurity.open(options.tls, around);
   const { demandsTls } = security;
   const insecure = isInsecure(options);
@@ -235,7 +237,7 @@ async function tidy(
     await copies.releaseIdle();
     const { totalBytes } = await store.disk.free();
     const bytesMax = trashBytes ?? Math.floor((totalBytes * trashPercentMax) / 100);
-    await store.trash.trim({ beforeMs: Date.now() - trashHours * 3_600_000, bytesMax });
+    await store.trash.trim({ beforeMs: nowMs() - trashHours * 3_600_000, bytesMax });
   } catch (error) {
     log.warn({ error }, 'trash could not be checked');
   }
@@ -276,7 +278,7 @@ async function openRedis(
   if (port === undefined) return () => Promise.resolve();
   const keyspace = redisKeyspace ?? null;
   const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
-  const redis = createRedis({ ...ports, nowMs: () => Date.now() }, settings);
+  const redis = createRedis({ ...ports, nowMs }, settings);
   if (security.demandsTls) security.guard(redis.server);
   await listen(redis.server, redisAddress(address, port));
   log.info({ port, keyspace }, 'listening for the Redis protocol');

@@ -1,7 +1,6 @@
 // Asks the servers of devices to be added whether they match what was typed.
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { isPeerCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -11,7 +10,7 @@ import { printBytes } from '../cli/print-bytes.ts';
 import type { Context, Lines } from '../cli/verb.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { fanOut } from '../servers/server-connection.ts';
-import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
+import { isUnreachable, type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { middleClock, requireFit } from './require-fit-newcomers.ts';
 
@@ -22,7 +21,7 @@ const CLOCKS_ASKED = 5;
 const NAMED_MAX = 4;
 
 type Asked = Pick<Device, 'ip' | 'port' | 'device' | 'key'>;
-type Told = ServerStatus | CodedError;
+type StatusOrError = ServerStatus | CodedError;
 
 /**
  * Returns lines on the answers; none before the first push, since servers need not run yet. Throws
@@ -57,13 +56,13 @@ export async function askNewcomers(
  * that it showed a moment ago counts: its answer is only compared with what was typed. No token is
  * shown to it, because a server that waits for its first ring needs none.
  */
-async function statusOf(device: Asked): Promise<Told> {
+async function statusOf(device: Asked): Promise<StatusOrError> {
   const address = formatAddress(device);
   const found = await resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS }));
-  if (!isAway(found) || device.key === undefined) return found;
+  if (!isUnreachable(found) || device.key === undefined) return found;
   const proof = { by: 'device', keys: new Set([keyIdOf(device.key)]) } as const;
   const shown = await resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
-  if (isAway(shown)) return found;
+  if (isUnreachable(shown)) return found;
   return shown instanceof CodedError && shown.code === 'TOKEN_MISSING' ? unvouched(address) : shown;
 }
 
@@ -74,16 +73,12 @@ function unvouched(address: string): CodedError {
   });
 }
 
-function isAway(answer: Told): answer is CodedError {
-  return answer instanceof CodedError && isPeerCode(answer.code);
-}
-
-function linesOf(statuses: readonly Told[]): Lines {
+function linesOf(statuses: readonly StatusOrError[]): Lines {
   const silent = statuses.filter((status) => status instanceof CodedError);
   const free = statuses.flatMap((status) =>
     status instanceof CodedError ? [] : (status.disk?.freeBytes ?? []),
   );
-  const heard = statuses.filter((status) => !isAway(status)).length;
+  const heard = statuses.filter((status) => !isUnreachable(status)).length;
   const answered = `${heard} of ${counted(statuses.length, 'new server')} answered`;
   return [
     free.length === 0

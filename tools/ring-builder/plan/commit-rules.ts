@@ -4,9 +4,9 @@ import { counted } from '@ringwright/base/counted';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
-import type { Head } from '@ringwright/repository/folder/read-log';
 import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { usage } from '../cli/arguments.ts';
 import { textOption } from '../cli/verb.ts';
 import type { LackingRoom } from './lacking-room.ts';
@@ -18,7 +18,7 @@ const digestCharactersMin = 12;
 const PARTITIONS_SHOWN_MAX = 10;
 
 /** Throws PLAN_STALE with both digests, USAGE for text that is no digest. */
-export function requireDigest(plan: Plan, typed: string | undefined, head: Head | null): void {
+export function requireDigest(plan: Plan, typed: string | undefined, head: VersionId | null): void {
   if (typed === undefined) return;
   if (!/^[0-9a-f]+$/.test(typed) || typed.length < digestCharactersMin) {
     throw usage(

@@ -1,7 +1,6 @@
 // Asks the servers of a ring for bytes per partition and free space per device.
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { isPeerCode } from '@ringwright/base/errors';
 import {
   type KnownDisk,
   type KnownSizes,
@@ -16,7 +15,7 @@ import { MS_PER_HOUR } from '../cli/hours.ts';
 import type { Context } from '../cli/verb.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';
 import { fanOut, withHint } from '../servers/server-connection.ts';
-import { type ServerStatus, serverStatus } from '../servers/server-status.ts';
+import { isUnreachable, type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import { lastPush } from '../versions/last-push.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 
@@ -49,7 +48,7 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
   );
   // A server that refuses a token is running: a new one has no access document before its first
   // ring.
-  const away = targets.filter((_, index) => isAway(statuses[index]));
+  const away = targets.filter((_, index) => isUnreachable(statuses[index]));
   statuses.forEach((status, index) => {
     if (status instanceof CodedError) return;
     const sizes = status.sizes ?? [];
@@ -90,10 +89,6 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
       }),
     ),
   };
-}
-
-function isAway(status: ServerStatus | CodedError | undefined): boolean {
-  return status instanceof CodedError && isPeerCode(status.code);
 }
 
 function raise(to: Map<number, number>, sizes: Iterable<readonly [number, number]>): void {

@@ -1,6 +1,7 @@
 // Reads and validates the status of a server: GET /v1/status.
+
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
-import type { ErrorCode } from '@ringwright/base/errors';
+import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { getHttp } from '@ringwright/node/link/get-http';
@@ -144,6 +145,11 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
   readonly lentMs: number | null;
   /** The ring is unsigned, and the server no longer accepts unsigned rings. */
   readonly lacksSignature: boolean;
+}
+
+/** Whether the server could not be reached, or its connection broke. */
+export function isUnreachable(answer: unknown): answer is CodedError {
+  return answer instanceof CodedError && isPeerCode(answer.code);
 }
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED, and errors of the server such as HOST_UNKNOWN. */

@@ -1,8 +1,8 @@
 // Commits a version that carries on a change, without touching staged changes.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { commitVersion, type VersionToCommit } from '@ringwright/repository/commit-version';
-import type { Head } from '@ringwright/repository/folder/read-log';
 import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
 import { ringKey } from './signing.ts';
@@ -22,7 +22,7 @@ export async function advanceHead(
   context: Context,
   head: StoredVersion,
   { next, message, state, moves = 0, figures = {}, details = {}, ...more }: Advance,
-): Promise<Head> {
+): Promise<VersionId> {
   return commitVersion(context.rings, {
     ...more,
     ring: next,

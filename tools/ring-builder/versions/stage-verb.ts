@@ -3,7 +3,7 @@
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
-import type { Change } from '@ringwright/builder/state/change';
+import type { Change, DeviceFields } from '@ringwright/builder/state/change';
 import { stage } from '@ringwright/repository/stage-changes';
 import { formatDevice } from '@ringwright/ring/device';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
@@ -11,8 +11,6 @@ import type { Answer, Context } from '../cli/verb.ts';
 import { sharedLines } from './composites.ts';
 import { rampNotes } from './ramp-notes.ts';
 import { windowText } from './ramps.ts';
-
-type DeviceFields = Extract<Change, { kind: 'set-device' }>['fields'];
 
 const CHANGES_SHOWN_MAX = 100;
 

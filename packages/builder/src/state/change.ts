@@ -84,6 +84,9 @@ export const changeSchema = z.discriminatedUnion('kind', [
 
 export type Change = Immutable<z.infer<typeof changeSchema>>;
 
+/** The fields of a device that `set-device` changes. */
+export type DeviceFields = Extract<Change, { kind: 'set-device' }>['fields'];
+
 /** The changes of one command, with the command line as typed. */
 export const stagedSchema = z.strictObject({
   command: z.string(),

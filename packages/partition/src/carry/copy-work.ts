@@ -40,6 +40,8 @@ export type CopyOrder =
   /** Closes its files. */
   | { readonly kind: 'end'; readonly id: number };
 
+export type OrderOf<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
+
 /** Progress of one copy. */
 export type CopyReport =
   | { readonly kind: 'sent'; readonly id: number; readonly bytes: number }

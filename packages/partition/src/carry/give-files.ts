@@ -19,7 +19,7 @@ import { TokenBucket } from '@ringwright/base/token-bucket';
 import { afterOrders } from '@ringwright/node/background-program';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { greetingBytes, packHead, streamCipher, ticketOf } from './copy-greeting.ts';
-import { type CopyOrder, type FilePart, tellStore } from './copy-work.ts';
+import { type FilePart, type OrderOf, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 
 interface Given {
@@ -39,8 +39,6 @@ interface Admission {
   readonly cipherKey: string | null;
 }
 
-type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
-
 export class GiveFiles {
   /** Rate limit of all copies given, together. */
   readonly bucket = new TokenBucket(() => performance.now());
@@ -50,7 +48,7 @@ export class GiveFiles {
   readonly #greeting = new Set<Socket>();
 
   /** Retries for a while: the carrier of a server that was just killed may still have the port. */
-  listen(order: Order<'listen'>, untilMs = performance.now() + copyListenMsMax): void {
+  listen(order: OrderOf<'listen'>, untilMs = performance.now() + copyListenMsMax): void {
     const server = createServer((socket) => this.#greet(socket));
     server.on('error', ({ message }) => {
       const isLate = performance.now() > untilMs;
@@ -64,19 +62,19 @@ export class GiveFiles {
     });
   }
 
-  give({ id, parts, key }: Order<'give'>): void {
+  give({ id, parts, key }: OrderOf<'give'>): void {
     const files = PartFiles.open(parts, 'r');
     const checksum = KeyedChecksum.of(key);
     this.#given.set(id, { id, parts, files, checksum, summed: 0, socket: null });
   }
 
-  admit({ id, ticket, offset, cipherKey }: Order<'admit'>): void {
+  admit({ id, ticket, offset, cipherKey }: OrderOf<'admit'>): void {
     const given = this.#given.get(id);
     if (given !== undefined) this.#admitted.set(ticket, { given, offset, cipherKey });
   }
 
   /** Copies the files aside and reads on from the copies; the reader does not notice. */
-  async detach({ id, directory }: Order<'detach'>): Promise<void> {
+  async detach({ id, directory }: OrderOf<'detach'>): Promise<void> {
     const given = this.#given.get(id);
     if (given === undefined) return;
     mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -19,7 +19,7 @@ import {
   type StreamCipher,
   streamCipher,
 } from './copy-greeting.ts';
-import { type CopyOrder, tellStore } from './copy-work.ts';
+import { type OrderOf, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 
 interface Taken {
@@ -34,8 +34,6 @@ interface Taken {
   toldMs: number;
   socket: Socket | null;
 }
-
-type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
 
 /** What one connection receives. */
 interface Arrival {
@@ -52,7 +50,7 @@ export class TakeFiles {
   readonly bucket = new TokenBucket(() => performance.now());
   readonly #taken = new Map<number, Taken>();
 
-  take({ id, parts, key }: Order<'take'>): void {
+  take({ id, parts, key }: OrderOf<'take'>): void {
     const files = PartFiles.open(parts, 'wx');
     const state = {
       received: 0,
@@ -65,7 +63,7 @@ export class TakeFiles {
   }
 
   /** The socket reads into one buffer, which is written to the file before the next read. */
-  fetch({ id, gate: { host, port, ticket, cipherKey } }: Order<'fetch'>): void {
+  fetch({ id, gate: { host, port, ticket, cipherKey } }: OrderOf<'fetch'>): void {
     const taken = this.#taken.get(id);
     if (taken === undefined) return;
     const callback = (length: number): boolean => this.#arrived(arrival, memory, length);

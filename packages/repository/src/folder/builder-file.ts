@@ -7,12 +7,12 @@ import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type Change, type Staged, stagedSchema } from '@ringwright/builder/state/change';
 import { parseState } from '@ringwright/builder/state/state-json';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { z } from 'zod';
-import type { Head } from './read-log.ts';
 
 export interface BuilderFile {
   /** The version that the state belongs to; null before the first. */
-  readonly head: Head | null;
+  readonly head: VersionId | null;
   /** SHA-256 of the last line of log.jsonl, so that an edit of that line is noticed. */
   readonly log: string | null;
   /** As of the head: staged changes are not applied. */

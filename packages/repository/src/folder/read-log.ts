@@ -1,16 +1,13 @@
 // Reads log.jsonl: all entries, with their chain checked. The head is the last version entry.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { parseBuilderFile } from './builder-file.ts';
 import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
 import { requireRing } from './require-ring.ts';
 import { type RingFolder } from './ring-folder.ts';
-
-export interface Head {
-  readonly version: number;
-  readonly id: string;
-}
 
 export interface RingLog {
   /** The text of the file; empty if there is none yet. */
@@ -91,13 +88,13 @@ export function lastVersionEntry(entries: readonly LogEntry[]): LogEntry | null 
   return entries.findLast(makesVersion) ?? null;
 }
 
-export function headOf(entries: readonly LogEntry[]): Head | null {
+export function headOf(entries: readonly LogEntry[]): VersionId | null {
   const last = lastVersionEntry(entries);
   return last === null ? null : { version: last.version, id: last.id };
 }
 
 /** As headOf, for a ring that must have a head. Throws RING_EMPTY. */
-export function requireHead(ring: string, entries: readonly LogEntry[]): Head {
+export function requireHead(ring: string, entries: readonly LogEntry[]): VersionId {
   const head = headOf(entries);
   if (head !== null) return head;
   throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
@@ -107,7 +104,11 @@ export function requireHead(ring: string, entries: readonly LogEntry[]): Head {
 }
 
 /** Both as far as they are known; null: no version. */
-export function headMoved(ring: string, expected: Head | null, found: Head | null): CodedError {
+export function headMoved(
+  ring: string,
+  expected: VersionId | null,
+  found: VersionId | null,
+): CodedError {
   const [is, was] = [found, expected].map((head) =>
     head === null ? 'no version' : `version ${head.version} (${head.id.slice(0, 12)})`,
   );

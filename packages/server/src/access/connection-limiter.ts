@@ -1,7 +1,7 @@
 // Places for the connections of one listener, limited in all and per address, with some reserved
 // for connections that the server knows. When all are taken, the connection of an unknown caller
 // that has been idle for longest is closed.
-import { isIP } from 'node:net';
+import { isLoopback } from '@ringwright/base/server-address';
 
 interface PlaceRules {
   readonly max: number;
@@ -80,10 +80,4 @@ export class ConnectionLimiter {
     if (count > 0) this.#byAddress.set(address, count);
     else this.#byAddress.delete(address);
   }
-}
-
-/** Whether the address is one of this machine: 127.0.0.0/8 and ::1, also as IPv4 in IPv6. */
-function isLoopback(address: string): boolean {
-  const plain = address.replace(/^::ffff:/, '');
-  return plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'));
 }

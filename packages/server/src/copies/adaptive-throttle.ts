@@ -1,5 +1,6 @@
 // How fast this device gives and takes copies: what the operator allows or a rollout lends, and
 // less while requests suffer. Holds the throttles of both directions.
+
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
@@ -11,6 +12,7 @@ import {
   throttleWindowRounds,
 } from '@ringwright/base/limits-copies';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import { monotonicMs } from '@ringwright/node/system-clock';
 import type { Store } from '@ringwright/partition/store';
 import { LatencyWindow } from '../telemetry/latency-window.ts';
 import { CopyThrottle } from './copy-throttle.ts';
@@ -82,7 +84,6 @@ export class AdaptiveThrottle {
       delay.reset();
       return lateMs;
     };
-    const monotonicMs = (): number => performance.now();
     return new AdaptiveThrottle({ monotonicMs, loopDelayMs, onAllowed: copies.setRate }, rate);
   }
 

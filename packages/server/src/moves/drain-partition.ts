@@ -5,7 +5,7 @@ import { holdingAt } from '../peers/holdings.ts';
 import { isCoveredByPeer } from '../repair/compare-holders.ts';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
 import type { InFlight } from '../replica/in-flight.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition, ActiveRing } from '../rings/active-ring.ts';
 import { isSurplus } from './plan-duties.ts';
 
 export interface DrainPorts extends PushPorts {
@@ -24,7 +24,7 @@ export interface DrainPorts extends PushPorts {
  */
 export async function drainPartition(
   ports: DrainPorts,
-  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+  { active, partition }: ActivePartition,
 ): Promise<void> {
   const { keyspace } = active.ring;
   ports.requireDropsAllowed(active);

@@ -10,7 +10,7 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { recordRead } from '@ringwright/wire/records';
 import { type push, rowsSince } from '@ringwright/wire/replication';
 import { holdingAt } from '../peers/holdings.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition } from '../rings/active-ring.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
 import { takeOverBallots } from './take-over-ballots.ts';
 
@@ -94,7 +94,7 @@ async function askRows(
  */
 async function takeRows(
   { store, throttle, decide }: Pick<LoadPorts, 'store' | 'throttle' | 'decide'>,
-  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+  { active, partition }: ActivePartition,
   pushed: RequestOf<typeof push>['rows'],
 ): Promise<void> {
   const { keyspace } = active.ring;

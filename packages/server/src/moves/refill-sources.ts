@@ -5,16 +5,11 @@ import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { holdingAt } from '../peers/holdings.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition } from '../rings/active-ring.ts';
 
 interface Ports {
   readonly store: Pick<Store, 'marks'>;
   readonly devices: DeviceCaller;
-}
-
-interface PartitionToRefill {
-  readonly active: ActiveRing;
-  readonly partition: number;
 }
 
 /**
@@ -33,7 +28,7 @@ interface Sources {
 /** Asks all of these devices at once. */
 export async function sourcesOf(
   ports: Ports,
-  refilled: PartitionToRefill,
+  refilled: ActivePartition,
   others: readonly number[],
 ): Promise<Sources> {
   const { active, partition } = refilled;
@@ -71,7 +66,7 @@ export function suffices(
 }
 
 export function tooFew(
-  { active, partition }: PartitionToRefill,
+  { active, partition }: ActivePartition,
   { ready, filling, lost, failures }: Sources,
   needed: number,
 ): CodedError {

@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Write } from '@ringwright/partition/file/record';
 import { promises } from '@ringwright/wire/replication';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition } from '../rings/active-ring.ts';
 import type { LoadPorts } from './load-partition.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { LoadPorts } from './load-partition.ts';
  */
 export async function takeOverBallots(
   { store, devices, decide }: Pick<LoadPorts, 'store' | 'devices' | 'decide'>,
-  holder: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
+  holder: ActivePartition & { readonly device: number },
 ): Promise<void> {
   const { active, partition, device } = holder;
   const { keyspace, version: ringVersion } = active.ring;

@@ -5,16 +5,16 @@ import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition } from '../rings/active-ring.ts';
 import type { DeviceCaller, DeviceTarget } from './device-caller.ts';
 
 /** Null if the device has no file of the partition. */
-type Holding = AnswerOf<typeof digests>['holdings'][number];
+export type Holding = AnswerOf<typeof digests>['holdings'][number];
 
 /** Rejects with the device's CodedError or a PEER_ one. */
 export async function holdingAt(
   devices: DeviceCaller,
-  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+  { active, partition }: ActivePartition,
   device: number,
 ): Promise<Holding> {
   const { keyspace, version: ringVersion } = active.ring;

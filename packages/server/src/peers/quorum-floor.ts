@@ -4,14 +4,9 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { quorumOf } from '@ringwright/ring/quorum';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition } from '../rings/active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import { holdingAt } from './holdings.ts';
-
-interface Place {
-  readonly active: ActiveRing;
-  readonly partition: number;
-}
 
 /**
  * Returns the highest floor that a quorum of the holders has, not counting this device; 0 if there
@@ -20,7 +15,7 @@ interface Place {
  */
 export async function quorumFloor(
   devices: DeviceCaller,
-  place: Place,
+  place: ActivePartition,
   nowMs: number,
 ): Promise<number> {
   const { active, partition } = place;
@@ -33,7 +28,11 @@ export async function quorumFloor(
   return past.toSorted((a, b) => b - a)[needed - 1] ?? 0;
 }
 
-async function floorAt(devices: DeviceCaller, place: Place, device: number): Promise<number> {
+async function floorAt(
+  devices: DeviceCaller,
+  place: ActivePartition,
+  device: number,
+): Promise<number> {
   try {
     const holding = await holdingAt(devices, place, device);
     return holding?.state === 'ready' ? holding.floorMs : 0;

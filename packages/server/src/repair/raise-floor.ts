@@ -9,7 +9,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { holdingAt, usableInfo } from '../peers/holdings.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition, ActiveRing } from '../rings/active-ring.ts';
 
 export interface FloorPorts {
   readonly store: Store;
@@ -52,7 +52,7 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
  */
 export async function raiseFloor(
   { devices }: Pick<FloorPorts, 'devices'>,
-  task: { readonly active: ActiveRing; readonly partition: number; readonly floorMs: number },
+  task: ActivePartition & { readonly floorMs: number },
 ): Promise<boolean> {
   const { active, partition, floorMs } = task;
   const { keyspace, version } = active.ring;

@@ -30,6 +30,12 @@ export interface ActiveRing {
   readonly activatedMs: number;
 }
 
+/** A partition under the ring that is active. */
+export interface ActivePartition {
+  readonly active: ActiveRing;
+  readonly partition: number;
+}
+
 /** Stamps of coordinators outside the ring use the upper half of the 24-bit tie-break. */
 const UNKNOWN_DEVICE_BASE = 2 ** 23;
 /** Devices use the lower half: the low bits are the device id, the bits above mark the disk. */

@@ -1,9 +1,11 @@
 // The server's log: JSON lines on standard output, errors with their code and cause. Repeated lines
 // are counted.
+
 import { inspect } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
 import { printableLines } from '@ringwright/base/printable';
+import { monotonicMs } from '@ringwright/node/system-clock';
 import {
   type DestinationStream,
   type Logger,
@@ -17,7 +19,7 @@ export type { Logger };
 
 /** Makes the log of a whole process; the last counts are written when the process ends. */
 export function serverLog(level: string): Logger {
-  const lines = new RepeatedLines(() => performance.now());
+  const lines = new RepeatedLines(monotonicMs);
   setInterval(() => lines.tell(), repeatedLineMsMin / 2).unref();
   process.once('exit', () => lines.tellAll());
   return logOf(level, lines);

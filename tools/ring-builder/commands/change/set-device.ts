@@ -1,5 +1,5 @@
 // ring-builder set-device: stages another address, zone, key or meta of a device.
-import type { Change } from '@ringwright/builder/state/change';
+import type { Change, DeviceFields } from '@ringwright/builder/state/change';
 import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import { type Arguments, usage } from '../../cli/arguments.ts';
@@ -8,8 +8,6 @@ import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { checkDevice, replicationOf } from './read-devices.ts';
-
-type Fields = Extract<Change, { kind: 'set-device' }>['fields'];
 
 export const verb: Verb = {
   positionals: {
@@ -59,7 +57,11 @@ export const verb: Verb = {
 };
 
 /** Throws USAGE with other fields: --ask-key may apply to all devices, those fields only to one. */
-async function setAskedKeys(args: Arguments, fields: Fields, context: Context): Promise<Answer> {
+async function setAskedKeys(
+  args: Arguments,
+  fields: DeviceFields,
+  context: Context,
+): Promise<Answer> {
   const [ring, reference] = [args.text('ring'), args.text('device')];
   if (Object.keys(fields).length > 0) throw usage('--ask-key takes no other options with it');
   const state = stagedState(await openRing(context.rings, ring));
@@ -74,7 +76,7 @@ async function setAskedKeys(args: Arguments, fields: Fields, context: Context): 
   return withFingerprints(answer, devices);
 }
 
-function fieldsOf(args: Arguments): Fields {
+function fieldsOf(args: Arguments): DeviceFields {
   const key = args.optionalText('key');
   const copies = args.optionalText('replication-address');
   const given = {
@@ -89,5 +91,5 @@ function fieldsOf(args: Arguments): Fields {
   };
   const fields = Object.entries(given).filter(([, value]) => value !== undefined);
   // Each remaining value has the type of its field.
-  return Object.fromEntries(fields) as Fields;
+  return Object.fromEntries(fields) as DeviceFields;
 }

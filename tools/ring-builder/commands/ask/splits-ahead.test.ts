@@ -1,7 +1,7 @@
 // Tests split keys for periods of time: each split key is the lower bound of the keys of its
 // period, whatever follows the time.
 import { expect, test } from 'vitest';
-import { timeKeys } from '../commands/ask/splits-ahead.ts';
+import { timeKeys } from './splits-ahead.ts';
 
 const now = Date.UTC(2026, 10, 23, 21, 30);
 const hourMs = 3_600_000;
