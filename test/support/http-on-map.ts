@@ -30,7 +30,6 @@ export class HttpOnMap {
   readonly rows = new Map<string, { value: Uint8Array | null; ms: number; tie: number }>();
   readonly bugs: unknown[] = [];
   /** While set, the single device answers every call with this error. */
-  failure: Error | null = null;
   readonly ports: HttpPorts;
   readonly server: ReturnType<typeof createHttp>;
   readonly #closeWire: () => Promise<void>;
@@ -108,7 +107,6 @@ export class HttpOnMap {
   }
 
   #call(_to: unknown, { method }: { method: string }, request: unknown): Promise<unknown> {
-    if (this.failure !== null) return Promise.reject(this.failure);
     const { key, ...row } = request as {
       key: Uint8Array;
       value: Uint8Array | null;

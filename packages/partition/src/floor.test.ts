@@ -67,8 +67,13 @@ test('a crash before or after a floor is raised brings no deleted record back', 
   const after = place.image();
   const lost = place.image();
   cutWals(lost.directory, () => 0);
-  for (const image of [before, after, lost]) {
+  for (const [image, floorMs] of [
+    [before, 0],
+    [after, 100],
+    [lost, 100],
+  ] as const) {
     const reopened = await image.open();
+    expect(reopened.info('test', 0)?.floorMs).toBe(floorMs);
     expect(textOf(reopened, 'k') ?? null).toBeNull();
     const [outcome] = await reopened.write([write('k', 'v', 1)]);
     expect(outcome?.kind).toBe('stale');

@@ -14,7 +14,11 @@ const hashes = { kind: 'hash-intervals', hash: 'md5', partitions: 1 } as const;
 const tags: IntervalPartitioner = { ...hashes, hashKey: '/' };
 const count = 2_000;
 
-test.each([ranges, hashes, tags])('$kind: the middle splits keys in half', async (partitioner) => {
+test.each([
+  ['ranges', ranges],
+  ['hashes', hashes],
+  ['hash tags', tags],
+] as const)('the middle splits keys in half: %s', async (_name, partitioner) => {
   await using folder = await scratchFolder();
   await using store = await openStore({ directory: folder.path, newIncarnation: () => 'i1' });
   await store.create(keyspace, 0, 'ready');
