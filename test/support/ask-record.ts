@@ -6,7 +6,7 @@ import { askServer, type Request, type Response, refusalOf } from './ask-server.
 import type { Operation } from './history.ts';
 
 /** The outcome of an operation. `value` is what a read found. */
-export type Told = Pick<Operation, 'outcome' | 'stamp' | 'newer' | 'reason'> & {
+export type OperationResult = Pick<Operation, 'outcome' | 'stamp' | 'newer' | 'reason'> & {
   readonly value?: string | null;
 };
 
@@ -19,7 +19,7 @@ interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value' | 'lev
 }
 
 /** Never rejects: a broken connection is an outcome too. */
-export async function askRecord(question: RecordQuestion): Promise<Told> {
+export async function askRecord(question: RecordQuestion): Promise<OperationResult> {
   const { kind, key, value, level, port, keyspace, headers = {}, shown = null } = question;
   const query = level === undefined ? '' : `?consistency=${level}`;
   const method = kind === 'write' ? 'PUT' : kind === 'delete' ? 'DELETE' : 'GET';
@@ -40,7 +40,7 @@ export async function askRecord(question: RecordQuestion): Promise<Told> {
   }
 }
 
-function readOutcome(response: Response): Told {
+function readOutcome(response: Response): OperationResult {
   const stamp = stampOf(response);
   if (response.status === 200) return { outcome: 'acked', stamp, value: response.bytes.toString() };
   const { code } = refusalOf(response);
@@ -48,7 +48,7 @@ function readOutcome(response: Response): Told {
   return { outcome: 'rejected', stamp, reason: reasonOf(response) };
 }
 
-function changeOutcome(response: Response): Told {
+function changeOutcome(response: Response): OperationResult {
   if (response.status === 204) return { outcome: 'acked', stamp: stampOf(response) };
   const { code, details } = refusalOf(response);
   const stamp = parseStamp(String(details.stamp));
@@ -72,7 +72,7 @@ function stampOf({ headers }: Response): Stamp | null {
  * A refused connection means that nothing happened. After any other error the server may have done
  * the work.
  */
-function unanswered(error: unknown): Told {
+function unanswered(error: unknown): OperationResult {
   const refused = codeOf(error) === 'ECONNREFUSED';
   return { outcome: refused ? 'rejected' : 'unknown', stamp: null, reason: String(error) };
 }

@@ -18,7 +18,7 @@ import { ringChunk, ringDelta, ringOffer } from '@ringwright/wire/rings';
 import { wireVersion } from '@ringwright/wire/wire-version';
 
 const identity = { name: null, address: { ip: '127.0.0.1', port: 0 }, born: 'bench' };
-const kept = new Map<string, ActiveRing>();
+const byId = new Map<string, ActiveRing>();
 const unsigned = { alarm: null, chosen: null, epochMax: 0 };
 
 /** The part of Rings that RingExchange uses for pushes. */
@@ -50,8 +50,8 @@ class ListenerRings {
       { head: { keyspace: ring.keyspace, version: ring.version, id }, manifest: ring, opened },
     );
     if ('error' in verdict) throw verdict.error;
-    const active = kept.get(decoded.id) ?? activeRing({ ...decoded, bytes }, identity, Date.now());
-    kept.set(decoded.id, active);
+    const active = byId.get(decoded.id) ?? activeRing({ ...decoded, bytes }, identity, Date.now());
+    byId.set(decoded.id, active);
     this.active = active;
     return Promise.resolve(active);
   }
@@ -59,10 +59,10 @@ class ListenerRings {
 
 function handlersOf(rings: ListenerRings): Map<string, CallHandler> {
   const exchange = new RingExchange(rings as unknown as Rings);
-  const introduction = { wireVersion, address: '', life: null, settled: true, remembered: null };
+  const helloAnswer = { wireVersion, address: '', life: null, settled: true, remembered: null };
   const kinds: [typeof hello | typeof ringOffer | typeof ringDelta | typeof ringChunk, unknown][] =
     [
-      [hello, () => ({ ...introduction, ms: Date.now(), rings: [], access: null })],
+      [hello, () => ({ ...helloAnswer, ms: Date.now(), rings: [], access: null })],
       [ringOffer, exchange.offer.bind(exchange)],
       [ringDelta, exchange.delta.bind(exchange)],
       [ringChunk, exchange.chunk.bind(exchange)],

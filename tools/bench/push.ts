@@ -23,7 +23,7 @@ const serversAtOnce = 32;
 const callTimeoutMs = 60_000;
 const workerCount = 2;
 
-const meaning = [
+const legend = [
   'all swapped: until the last listener has the file whole, decoded, audited and in force.',
   'whole: the ring file; delta: what makes it of the version before, 0.1 % of the slots moved.',
   'Each listener is a real WebSocket endpoint that does all of that for itself. Left out: its disk,',
@@ -144,12 +144,12 @@ function print(figures: readonly Figures[], listeners: number, power: number): v
     { head: 'worker MB', cell: ({ workerRssBytes }) => Math.round(workerRssBytes / 1e6) },
   ]);
   console.log(lines.join('\n'));
-  console.log(`\n${meaning.join('\n')}`);
+  console.log(`\n${legend.join('\n')}`);
 }
 
 const values = benchOptions({
   name: 'push',
-  usage: `npm run bench:push -- [--listeners N] [--power P] [--json]\n\n${meaning.join('\n')}`,
+  usage: `npm run bench:push -- [--listeners N] [--power P] [--json]\n\n${legend.join('\n')}`,
   options: {
     listeners: { type: 'string', default: '1000' },
     power: { type: 'string', default: '20' },

@@ -72,8 +72,8 @@ async function run(): Promise<void> {
 }
 
 async function runSwift(names: readonly string[]): Promise<SwiftFigures[]> {
-  const asked = await program(PYTHON, ['-c', 'import swift.common.ring; print("true")']);
-  if (asked[0] !== true) {
+  const probe = await program(PYTHON, ['-c', 'import swift.common.ring; print("true")']);
+  if (probe[0] !== true) {
     tell('Swift is not installed (Debian package swift): no ratios');
     return [];
   }

@@ -82,28 +82,28 @@ function lockHolder() {
  * to be live, it is restored.
  */
 function clearDeadLock() {
-  const aside = `${lockFile}.${process.pid}`;
+  const movedLock = `${lockFile}.${process.pid}`;
   try {
-    fs.renameSync(lockFile, aside);
-    if (isAlive(Number(fs.readFileSync(aside, 'utf8')))) fs.linkSync(aside, lockFile);
+    fs.renameSync(lockFile, movedLock);
+    if (isAlive(Number(fs.readFileSync(movedLock, 'utf8')))) fs.linkSync(movedLock, lockFile);
   } catch (error) {
     if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
   }
-  fs.rmSync(aside, { force: true });
+  fs.rmSync(movedLock, { force: true });
 }
 
 /** Creates the lock with its content in one step (link), so that a reader never sees it empty. */
 function tryLock() {
-  const own = `${lockFile}.${process.pid}`;
-  fs.writeFileSync(own, String(process.pid));
+  const ownLock = `${lockFile}.${process.pid}`;
+  fs.writeFileSync(ownLock, String(process.pid));
   try {
-    fs.linkSync(own, lockFile);
+    fs.linkSync(ownLock, lockFile);
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
     return false;
   } finally {
-    fs.rmSync(own, { force: true });
+    fs.rmSync(ownLock, { force: true });
   }
 }
 
@@ -165,22 +165,22 @@ function bundledNode() {
  */
 function chooseNode() {
   const link = path.join(modules, '.bin', 'node');
-  const own = userNode();
-  if (isLinkTo(link, own)) return;
-  const node = own ?? bundledNode();
+  const userPath = userNode();
+  if (isLinkTo(link, userPath)) return;
+  const node = userPath ?? bundledNode();
   if (node === null) {
     fail(
       `Node ${NODE_MAJOR_NEEDED} or newer is needed, this is ${process.version}, and none can be` +
         ` brought along for ${process.platform}-${process.arch}: install it, then run this again.`,
     );
   }
-  const aside = `${link}.${process.pid}`;
+  const temporaryLink = `${link}.${process.pid}`;
   try {
-    fs.symlinkSync(own ?? path.relative(path.dirname(link), node), aside);
-    fs.renameSync(aside, link);
+    fs.symlinkSync(userPath ?? path.relative(path.dirname(link), node), temporaryLink);
+    fs.renameSync(temporaryLink, link);
   } catch (error) {
     // If nothing can be written, the user's own Node is in PATH.
-    if (own === null) throw error;
+    if (userPath === null) throw error;
   }
 }
 

@@ -34,17 +34,17 @@ async function bundle() {
     external: ['better-sqlite3'],
     plugins: [{ name: 'sources', load: (id) => loadSource(id, sources) }],
   });
-  const made = path.join(bundles, `making-${process.pid}`);
+  const temporaryFolder = path.join(bundles, `making-${process.pid}`);
   try {
     const names = { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' };
-    const { output } = await build.write({ dir: made, format: 'esm', ...names });
+    const { output } = await build.write({ dir: temporaryFolder, format: 'esm', ...names });
     requirePrograms(output);
     // After a power failure a file may exist but be empty, which is a program that does nothing.
-    await Promise.all(output.map(({ fileName }) => syncFile(path.join(made, fileName))));
-    await publish(made, stampsOf(sources));
+    await Promise.all(output.map(({ fileName }) => syncFile(path.join(temporaryFolder, fileName))));
+    await publish(temporaryFolder, stampsOf(sources));
   } finally {
     await build.close();
-    fs.rmSync(made, { recursive: true, force: true });
+    fs.rmSync(temporaryFolder, { recursive: true, force: true });
   }
 }
 
@@ -73,8 +73,8 @@ function stampsOf(sources) {
   const packages = ['packages', 'tools'].flatMap((folder) =>
     fs.readdirSync(root + folder).map((name) => `${folder}/${name}/package.json`),
   );
-  const others = ['package-lock.json', 'tools/house/bundle.mjs', ...packages];
-  return [...sources.values(), ...others.map((file) => stampOf(root, file))]
+  const otherFiles = ['package-lock.json', 'tools/house/bundle.mjs', ...packages];
+  return [...sources.values(), ...otherFiles.map((file) => stampOf(root, file))]
     .filter((stamp) => stamp !== null)
     .sort((a, b) => (a.file < b.file ? -1 : 1));
 }

@@ -31,28 +31,32 @@ async function bundleCode(stage: string): Promise<void> {
   const build = await rolldown({
     ...{ input: entry, platform: 'node', external: OUTSIDE, logLevel: 'warn' },
     plugins: [
-      { name: 'entry', resolveId: own(entry), load: (id) => (id === entry ? VALUES : null) },
+      {
+        name: 'entry',
+        resolveId: resolveOnly(entry),
+        load: (id) => (id === entry ? VALUES : null),
+      },
     ],
   });
   await build.write({ file: path.join(stage, 'client.mjs'), format: 'esm', codeSplitting: false });
   await build.close();
 }
 
-const own = (entry: string) => (id: string) => (id === entry ? id : null);
+const resolveOnly = (entry: string) => (id: string) => (id === entry ? id : null);
 
 /** Compiles types for each source, and copies the files that the client's types need, by path. */
-function copyTypes(stage: string, made: string): void {
+function copyTypes(stage: string, buildFolder: string): void {
   const sources = TYPED.map((name) => path.join(root, 'packages', name, 'src'));
   const compilerOptions = {
     ...{ noEmit: false, allowJs: false, declaration: true, emitDeclarationOnly: true },
-    ...{ rootDir: root, outDir: made, typeRoots: [path.join(root, 'node_modules/@types')] },
+    ...{ rootDir: root, outDir: buildFolder, typeRoots: [path.join(root, 'node_modules/@types')] },
   };
-  const config = path.join(made, 'tsconfig.json');
+  const config = path.join(buildFolder, 'tsconfig.json');
   const exclude = [path.join(root, 'packages/**/*.test.ts')];
-  const told = { extends: path.join(root, 'tsconfig.json'), compilerOptions };
-  fs.writeFileSync(config, JSON.stringify({ ...told, include: sources, exclude }));
+  const tsconfig = { extends: path.join(root, 'tsconfig.json'), compilerOptions };
+  fs.writeFileSync(config, JSON.stringify({ ...tsconfig, include: sources, exclude }));
   execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', config], { stdio: 'inherit' });
-  const entry = path.join(made, 'client.d.mts');
+  const entry = path.join(buildFolder, 'client.d.mts');
   fs.writeFileSync(entry, TYPES);
   const left = [entry];
   const known = new Set(left);
@@ -61,31 +65,31 @@ function copyTypes(stage: string, made: string): void {
     const rewritten = text.replace(
       /(['"])(@ringwright\/[^'"]+|\.[^'"]+\.ts)\1/g,
       (_, quote, name) => {
-        const found = typesOf(String(name), file, made);
+        const found = typesOf(String(name), file, buildFolder);
         if (!known.has(found)) left.push(found);
         known.add(found);
         const relative = path.relative(path.dirname(file), found).replace(/\.d\.ts$/, '.js');
         return `${quote}${relative.startsWith('.') ? relative : `./${relative}`}${quote}`;
       },
     );
-    const copy = path.join(stage, path.relative(made, file));
+    const copy = path.join(stage, path.relative(buildFolder, file));
     fs.mkdirSync(path.dirname(copy), { recursive: true });
     fs.writeFileSync(copy, rewritten);
   }
 }
 
-function typesOf(name: string, from: string, made: string): string {
+function typesOf(name: string, from: string, buildFolder: string): string {
   const [, scope, rest = ''] = /^@ringwright\/([^/]+)\/(.+)$/.exec(name) ?? [];
-  if (scope !== undefined) return path.join(made, 'packages', scope, 'src', `${rest}.d.ts`);
+  if (scope !== undefined) return path.join(buildFolder, 'packages', scope, 'src', `${rest}.d.ts`);
   return path.resolve(path.dirname(from), name.replace(/\.ts$/, '.d.ts'));
 }
 
 function describe(stage: string): void {
-  const place = { types: './client.d.mts', default: './client.mjs' };
+  const conditions = { types: './client.d.mts', default: './client.mjs' };
   const text = {
     ...{ name: '@ringwright/client', version: programVersion, license: 'Apache-2.0' },
     ...{ description: 'Reads and writes of Ringwright storage servers', type: 'module' },
-    exports: { '.': place, './connect': place },
+    exports: { '.': conditions, './connect': conditions },
     engines: { node: '>=24' },
     dependencies: Object.fromEntries(OUTSIDE.map((name) => [name, versionOf(name)])),
   };
@@ -106,18 +110,18 @@ if (to === undefined) {
 }
 // npm runs its scripts in the checkout, wherever the command was typed.
 const folder = path.resolve(process.env['INIT_CWD'] ?? '.', to);
-const made = fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-client-'));
-const stage = path.join(made, 'package');
+const buildFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-client-'));
+const stage = path.join(buildFolder, 'package');
 try {
   fs.mkdirSync(stage);
   fs.mkdirSync(folder, { recursive: true });
   await bundleCode(stage);
-  copyTypes(stage, made);
+  copyTypes(stage, buildFolder);
   describe(stage);
   const args = ['pack', stage, '--pack-destination', folder, '--silent'];
   const name = execFileSync('npm', args, { encoding: 'utf8' }).trim();
   const file = path.join(folder, name);
   process.stdout.write(`${file}\n\nNext, where your program is: npm install ${file}\n`);
 } finally {
-  fs.rmSync(made, { recursive: true });
+  fs.rmSync(buildFolder, { recursive: true });
 }

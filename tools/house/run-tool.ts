@@ -21,8 +21,8 @@ export function runTool([name, ...args]: Tool, root: string): Promise<Complaint[
     };
     child.stdout.on('data', add);
     child.stderr.on('data', add);
-    const failed = (how: string): void => {
-      resolve([{ file: name, line: 0, message: `${how}\n${output.trim()}` }]);
+    const failed = (reason: string): void => {
+      resolve([{ file: name, line: 0, message: `${reason}\n${output.trim()}` }]);
     };
     child.on('error', (error) => failed(error.message));
     child.on('close', (code, signal) => {

@@ -62,9 +62,9 @@ async function run(options: Options): Promise<void> {
       remove();
     },
   });
-  const told = tell({ options, folder, cluster, output, signal: ending.signal });
+  const demo = tell({ options, folder, cluster, output, signal: ending.signal });
   try {
-    await Promise.race([told.then(() => (options.exit ? undefined : interrupted)), interrupted]);
+    await Promise.race([demo.then(() => (options.exit ? undefined : interrupted)), interrupted]);
   } finally {
     ending.abort();
     await cluster.stop();
@@ -96,12 +96,12 @@ async function tell({ options, folder, cluster, output, signal }: Telling): Prom
   const stage = { cluster, builder, narrator: teller, cities, partitions };
   const sampleKey = must(cities.entries[0], 'records').key;
   const surroundings = { rings, folder, sampleKey, columns: columnsOf(output) };
-  const told = secure
+  const outcome = secure
     ? await tellSecured(stage, { ...surroundings, environment })
     : await tellChange(stage, surroundings);
-  report(told, options);
+  report(outcome, options);
   if (options.exit) return;
-  output.write(`${told.commands.join('\n')}\n`);
+  output.write(`${outcome.commands.join('\n')}\n`);
 }
 
 /** Returns the environment of commands: a keys folder of its own, and the author's name. */
@@ -112,7 +112,7 @@ function environmentIn(folder: string): Record<string, string> {
   };
 }
 
-interface Told {
+interface StoryReport {
   readonly figures: object;
   readonly rows: Rows;
   readonly problems: readonly string[];
@@ -123,29 +123,29 @@ interface Told {
 
 type Place = Pick<Parameters<typeof commandsPage>[0], 'rings' | 'folder' | 'sampleKey' | 'columns'>;
 
-async function tellChange(stage: Stage, place: Place): Promise<Told> {
+async function tellChange(stage: Stage, surroundings: Place): Promise<StoryReport> {
   const end = await tellStory(stage);
   const { figures, wrong } = end;
-  const commands = commandsPage({ ...place, ...aliveAndDead(stage.cluster, end) });
+  const commands = commandsPage({ ...surroundings, ...aliveAndDead(stage.cluster, end) });
   const rows = changeRows(figures);
   return { figures, rows, problems: findProblems(figures), wrong, commands };
 }
 
 async function tellSecured(
   stage: Stage,
-  place: Place & { readonly environment: Record<string, string> },
-): Promise<Told> {
-  const files = securedFiles(place.folder);
-  const { environment } = place;
+  surroundings: Place & { readonly environment: Record<string, string> },
+): Promise<StoryReport> {
+  const files = securedFiles(surroundings.folder);
+  const { environment } = surroundings;
   const { figures, wrong } = await tellSecureStory({ ...stage, files, environment });
   const { port } = must(stage.cluster.servers[0], 'three servers').place;
   const { authority, nextShop: token } = files;
-  const commands = securedCommandsPage({ ...place, port, authority, token });
+  const commands = securedCommandsPage({ ...surroundings, port, authority, token });
   const rows = secureRows(figures);
   return { figures, rows, problems: findSecureProblems(figures), wrong, commands };
 }
 
-function report({ figures, rows, problems, wrong }: Told, { json }: Options): void {
+function report({ figures, rows, problems, wrong }: StoryReport, { json }: Options): void {
   const ok = problems.length === 0;
   if (!ok) process.exitCode = EXIT_NOT_IN_ORDER;
   const page = [...figuresPage(rows, problems), ...wrong.slice(0, 10)].join('\n');

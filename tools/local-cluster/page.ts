@@ -68,20 +68,20 @@ export function commandsPage(surroundings: Surroundings): string[] {
   const { rings, folder, port, sampleKey, ringVersion, revive, columns } = surroundings;
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
   const url = `http://127.0.0.1:${port}/v1/cities/${path}`;
-  const shown = (...args: string[]): string[] =>
+  const linesOf = (...args: string[]): string[] =>
     breakCommand(args.map(quoteWord), columns - margin.length);
   const tool = (...args: string[]): string[] =>
-    shown('npx', 'ring-builder', ...args, '--rings', rings);
+    linesOf('npx', 'ring-builder', ...args, '--rings', rings);
   return invitation(folder, [
-    ...shown('curl', url),
-    ...shown('curl', '-X', 'PUT', '-d', '{"name":"changed"}', url),
+    ...linesOf('curl', url),
+    ...linesOf('curl', '-X', 'PUT', '-d', '{"name":"changed"}', url),
     ...tool('health'),
     ...tool('status', 'cities'),
     ...tool('log', 'cities'),
     ...tool('diff', 'cities', '1', String(ringVersion)),
     ...tool('lookup', 'cities', sampleKey),
     '# the server that was killed:',
-    ...shown('npx', 'ring-server', ...revive),
+    ...linesOf('npx', 'ring-server', ...revive),
   ]);
 }
 
@@ -96,12 +96,14 @@ export function securedCommandsPage(
   const { rings, folder, port, sampleKey, environment, authority, token } = surroundings;
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
   const url = `https://127.0.0.1:${port}/v1/cities/${path}`;
-  const set = Object.entries(environment).map(([name, value]) => `${name}=${quoteWord(value)}`);
+  const variables = Object.entries(environment).map(
+    ([name, value]) => `${name}=${quoteWord(value)}`,
+  );
   const tool = (command: string): string => `npx ring-builder ${command} --rings ${rings}`;
-  const shown = `"Authorization: Bearer $(cat ${token})"`;
+  const header = `"Authorization: Bearer $(cat ${token})"`;
   return invitation(folder, [
-    ...set.map((one) => `export ${one}`),
-    `curl --cacert ${authority} -H ${shown} ${quoteWord(url)}`,
+    ...variables.map((one) => `export ${one}`),
+    `curl --cacert ${authority} -H ${header} ${quoteWord(url)}`,
     `curl --cacert ${authority} ${quoteWord(url)}   # without a token`,
     tool('health'),
     tool('access list'),

@@ -33,12 +33,12 @@ export function ringBuilder(options: RingBuilderOptions): RingBuilder {
     const typed = ['ring-builder', ...args.map(quoteWord)];
     const command = typed.join(' ');
     announce(typed);
-    const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
+    const argv = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
     const isShown = args[0] === 'rollout';
     const listen = (line: string): void => (isShown ? say(rolloutLine(line) ?? line) : undefined);
     const env = { ...process.env, ...environment };
     const isDrawn = isShown && process.stderr.isTTY;
-    const { code, stdout, stderr } = await run(all, { signal, env }, isDrawn ? null : listen);
+    const { code, stdout, stderr } = await run(argv, { signal, env }, isDrawn ? null : listen);
     if (code !== 0) {
       throw failure(`\`${command}\` ended with ${code}: ${stderr.trim() || stdout.trim()}`);
     }
@@ -59,12 +59,12 @@ function parseDocument(command: string, stdout: string): object {
 /** `listen` receives each line on stderr at once; null: the terminal shows them. */
 function run(
   args: readonly string[],
-  world: { readonly signal: AbortSignal; readonly env: NodeJS.ProcessEnv },
+  options: { readonly signal: AbortSignal; readonly env: NodeJS.ProcessEnv },
   listen: ((line: string) => void) | null,
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
     const errors = listen === null ? 'inherit' : 'pipe';
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', errors], ...world });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', errors], ...options });
     const stdout: Buffer[] = [];
     const stderr: string[] = [];
     child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));

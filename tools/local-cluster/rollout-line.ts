@@ -26,20 +26,20 @@ export function rolloutLine(line: string): string | null {
   if (event === null) return null;
   if (event.event === 'note') return event.text;
   const { version, doing, moves, finished } = event;
-  const found = [...new Set([...stages, ...moves.map(({ stage }) => stage)])];
-  const counts = found.map((stage) => {
+  const allStages = [...new Set([...stages, ...moves.map(({ stage }) => stage)])];
+  const counts = allStages.map((stage) => {
     return { stage, count: moves.filter((move) => move.stage === stage).length };
   });
   const bytes = moves.reduce((sum, move) => sum + move.bytes, 0);
   // The files of a split are filled from their parents on the same device.
-  const came = doing.includes('filled') ? 'filled' : 'copied';
+  const verb = doing.includes('filled') ? 'filled' : 'copied';
   return [
     `version ${version}: ${doing}`,
     counts
       .filter(({ count }) => count > 0)
       .map(({ stage, count }) => `${count} ${stage}`)
       .join(', '),
-    bytes > 0 ? `${(bytes / 1e6).toFixed(1)} MB ${came}` : '',
+    bytes > 0 ? `${(bytes / 1e6).toFixed(1)} MB ${verb}` : '',
     finished > 0 ? `${finished} finished` : '',
   ]
     .filter((part) => part !== '')

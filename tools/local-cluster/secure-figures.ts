@@ -26,7 +26,7 @@ export interface SecureFigures {
   readonly seconds: number;
 }
 
-const wanted: SecureFigures['refused'] = {
+const expected: SecureFigures['refused'] = {
   plainText: 'closed',
   noToken: 'TOKEN_MISSING',
   wrongSecret: 'TOKEN_REFUSED',
@@ -40,9 +40,9 @@ export function findSecureProblems(figures: SecureFigures): string[] {
   if (records === 0) problems.push('no record was loaded');
   if (lost > 0) problems.push(`${lost} of ${records} records were lost`);
   if (wrongReads > 0) problems.push(`${wrongReads} reads returned wrong values`);
-  for (const kind of Object.keys(wanted) as (keyof typeof wanted)[]) {
-    if (refused[kind] !== wanted[kind]) {
-      problems.push(`${kind}: answered ${refused[kind]}, not ${wanted[kind]}`);
+  for (const kind of Object.keys(expected) as (keyof typeof expected)[]) {
+    if (refused[kind] !== expected[kind]) {
+      problems.push(`${kind}: answered ${refused[kind]}, not ${expected[kind]}`);
     }
   }
   if (certificates.after.length !== 1) problems.push('servers show different certificates');

@@ -52,14 +52,14 @@ interface SecureEnding {
 }
 
 export function securedFiles(folder: string): SecuredFiles {
-  const of = (...names: string[]): string => path.join(folder, ...names);
+  const inFolder = (...names: string[]): string => path.join(folder, ...names);
   return {
-    authority: of('certs', 'authority.pem'),
-    bundle: of('certs', `${HOST}.pem`),
-    trust: of('rings', 'trust.json'),
-    operator: of('ada.token'),
-    shop: of('shop.token'),
-    nextShop: of('shop-2.token'),
+    authority: inFolder('certs', 'authority.pem'),
+    bundle: inFolder('certs', `${HOST}.pem`),
+    trust: inFolder('rings', 'trust.json'),
+    operator: inFolder('ada.token'),
+    shop: inFolder('shop.token'),
+    nextShop: inFolder('shop-2.token'),
   };
 }
 
@@ -127,13 +127,13 @@ async function secureFromTheStart(stage: SecureStage): Promise<void> {
 async function refuseOthers({ cluster, narrator, files }: SecureStage) {
   narrator.act('Unknown callers are rejected');
   const { port } = must(cluster.servers[0], 'three servers').place;
-  const ask = { port, path: `/v1/${KEYSPACE}/any`, ca: read(files.authority) };
+  const attempt = { port, path: `/v1/${KEYSPACE}/any`, ca: read(files.authority) };
   const operator = read(files.operator);
   const refused = {
-    plainText: await refusalOf({ ...ask, ca: null }),
-    noToken: await refusalOf(ask),
-    wrongSecret: await refusalOf({ ...ask, token: `shop.${operator.split('.')[1]}` }),
-    otherRole: await refusalOf({ ...ask, token: operator }),
+    plainText: await refusalOf({ ...attempt, ca: null }),
+    noToken: await refusalOf(attempt),
+    wrongSecret: await refusalOf({ ...attempt, token: `shop.${operator.split('.')[1]}` }),
+    otherRole: await refusalOf({ ...attempt, token: operator }),
   };
   narrator.say(`plain HTTP: ${refused.plainText}`);
   narrator.say(`HTTPS without a token: ${refused.noToken}`);

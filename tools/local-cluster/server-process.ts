@@ -69,7 +69,7 @@ export class ServerProcess {
   async ready(): Promise<void> {
     const what = `${this.place.device} to be ready on ${this.address} (log: ${this.#logFile})`;
     const { guarded } = this.place;
-    const asking = {
+    const options = {
       proof:
         guarded === null
           ? null
@@ -77,7 +77,7 @@ export class ServerProcess {
       timeoutMs: ANSWER_MS_MAX,
     };
     const ask = async (): Promise<boolean> =>
-      !this.isRunning || (await getHttp(this.address, '/readyz', asking)).status === 200;
+      !this.isRunning || (await getHttp(this.address, '/readyz', options)).status === 200;
     await waitFor(what, { ask, until: Boolean, deadlineMs: READY_MS_MAX, failure });
     if (!this.isRunning) {
       throw failure(`${this.place.device} ended before it was ready: ${this.#lastWords()}`);
@@ -94,9 +94,9 @@ export class ServerProcess {
   async stop(): Promise<void> {
     if (!this.isRunning) return;
     this.#child.kill('SIGTERM');
-    const impatience = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
+    const killTimer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
     await this.#exited;
-    clearTimeout(impatience);
+    clearTimeout(killTimer);
   }
 
   /** For the exit of this program, when it cannot wait. */
@@ -112,6 +112,6 @@ export class ServerProcess {
 /** Returns the arguments of `ring-server`. */
 export function serverArguments({ device, port, folder, guarded }: ServerPlace): string[] {
   const data = path.join(folder, device);
-  const place = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
-  return guarded === null ? place : [...place, '--tls', guarded.bundle, '--trust', guarded.trust];
+  const args = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+  return guarded === null ? args : [...args, '--tls', guarded.bundle, '--trust', guarded.trust];
 }

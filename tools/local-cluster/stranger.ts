@@ -20,15 +20,15 @@ export function refusalOf({ port, path, ca, token }: Attempt): Promise<string> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const options = { host: HOST, port, path, headers, agent: false, timeout: ANSWER_MS_MAX };
   return new Promise((resolve) => {
-    const answered = (response: http.IncomingMessage): void => {
-      const found = text(response).then((body) => /"code":"([A-Z_]+)"/.exec(body)?.[1]);
-      found.then(
+    const onResponse = (response: http.IncomingMessage): void => {
+      const refusalCode = text(response).then((body) => /"code":"([A-Z_]+)"/.exec(body)?.[1]);
+      refusalCode.then(
         (code) => resolve(code ?? String(response.statusCode)),
         () => resolve('closed'),
       );
     };
     const request =
-      ca === null ? http.get(options, answered) : https.get({ ...options, ca }, answered);
+      ca === null ? http.get(options, onResponse) : https.get({ ...options, ca }, onResponse);
     request.once('timeout', () => request.destroy());
     request.once('error', () => resolve('closed'));
   });

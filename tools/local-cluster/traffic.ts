@@ -80,19 +80,19 @@ async function write(
   const entry = must(ledger.entries[index], `no record ${index}`);
   const update = must(ledger.sent[index], `no record ${index}`) + 1;
   ledger.sent[index] = update;
-  const asked = performance.now();
+  const startedMs = performance.now();
   const value = valueAfter(entry, update);
   const { failed, isUnsure } = await tryUntil(() => client.put(entry.key, value));
   ledger.acked[index] = update;
   if (isUnsure) ledger.unsure[index] = 1;
   seen.writes += 1;
   seen.retries += failed;
-  seen.writePauseMs = Math.max(seen.writePauseMs, performance.now() - asked);
+  seen.writePauseMs = Math.max(seen.writePauseMs, performance.now() - startedMs);
 }
 
 async function read({ client, ledger, random }: Application, seen: Sightings): Promise<void> {
   const index = random.below(ledger.entries.length);
-  const asked = performance.now();
+  const startedMs = performance.now();
   const from = must(ledger.acked[index], `no record ${index}`);
   const { key } = must(ledger.entries[index], `no record ${index}`);
   const { answer: record, failed } = await tryUntil(() => client.get(key));
@@ -100,7 +100,7 @@ async function read({ client, ledger, random }: Application, seen: Sightings): P
   if (verdict !== 'right') seen.wrong.push(describe(ledger, index, verdict));
   seen.reads += 1;
   seen.retries += failed;
-  seen.readPauseMs = Math.max(seen.readPauseMs, performance.now() - asked);
+  seen.readPauseMs = Math.max(seen.readPauseMs, performance.now() - startedMs);
 }
 
 /** Compares a record that was read with what had been acknowledged before the request. */

@@ -106,11 +106,11 @@ export async function parseCommandLine(
   if (argv.find((word) => word !== '--json') === '--version') {
     return { kind: 'help', text: versionAnswer('ring-builder', argv.includes('--json')) };
   }
-  const given = hideLoneDashes(argv);
+  const words = hideLoneDashes(argv);
   let help = '';
   // With a callback, yargs neither prints nor exits.
   const parsing = parser.parseAsync(
-    given.length === 0 ? ['--help'] : given,
+    words.length === 0 ? ['--help'] : words,
     {},
     (_error, _args, output) => {
       help = output;
@@ -205,8 +205,8 @@ function describeVerb(line: Argv, verb: Verb, { usage, needs }: VerbEntry): Argv
     line.option(name, { ...options, group: ownGroup, requiresArg: options.type === 'string' });
   }
   for (const [command, what] of verb.examples) line.example(command, what);
-  const about = [verb.about, needSentence(needs)].filter((one) => one !== undefined);
-  if (about.length > 0) line.epilogue([...about, exitCodes].join('\n\n'));
+  const paragraphs = [verb.about, needSentence(needs)].filter((one) => one !== undefined);
+  if (paragraphs.length > 0) line.epilogue([...paragraphs, exitCodes].join('\n\n'));
   return line;
 }
 
@@ -242,13 +242,13 @@ function ringFirst(verb: Verb, values: Values): Arguments {
   const args = new Arguments(values);
   if (verb.oldOrder === undefined) return args;
   const { second, isOld } = verb.oldOrder;
-  const isTurned = isOld(args.text('ring'), args.text(second));
-  const turned = isTurned
+  const isOldOrder = isOld(args.text('ring'), args.text(second));
+  const reordered = isOldOrder
     ? new Arguments({ ...values, ring: values[second], [second]: values['ring'] })
     : args;
   const choices = verb.positionals?.[second]?.choices;
-  const chosen = turned.text(second);
-  if (choices === undefined || choices.includes(chosen)) return turned;
+  const chosen = reordered.text(second);
+  if (choices === undefined || choices.includes(chosen)) return reordered;
   throw usage(`${chosen}: expected ${choices.join(', ')}`);
 }
 
@@ -272,8 +272,8 @@ function isWord(command: string, name: string): boolean {
 
 /** Returns the command that prints the help for this command line. */
 export function helpCommand(argv: readonly string[]): string {
-  const given = commandWord(argv);
-  return `ring-builder ${usageOf(given) === undefined ? '' : `${given} `}--help`;
+  const command = commandWord(argv);
+  return `ring-builder ${usageOf(command) === undefined ? '' : `${command} `}--help`;
 }
 
 /** Returns the first word that is neither an option nor the value of a global option. */

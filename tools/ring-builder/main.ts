@@ -39,9 +39,9 @@ function screenOf({ columns, rows }: NodeJS.WriteStream) {
 function beforeInterrupt(display: Display): Context['atInterrupt'] {
   return (work) => {
     const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-    const forget: (() => void)[] = [];
+    const removers: (() => void)[] = [];
     const end = (code: number): void => {
-      for (const off of forget) off();
+      for (const off of removers) off();
       display.end();
       void work()
         .catch(() => undefined) // the process exits in any case
@@ -50,10 +50,10 @@ function beforeInterrupt(display: Display): Context['atInterrupt'] {
     for (const [signal, code] of Object.entries(signals)) {
       const listener = (): void => end(code);
       process.once(signal, listener);
-      forget.push(() => process.off(signal, listener));
+      removers.push(() => process.off(signal, listener));
     }
     return () => {
-      for (const off of forget) off();
+      for (const off of removers) off();
     };
   };
 }

@@ -14,8 +14,8 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
         import('./cli/token-place.ts'),
       ]);
       const ca = args.optionalText('ca') ?? env['RINGWRIGHT_CA'];
-      const given = args.optionalText('fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
-      const fingerprint = given === undefined ? null : await fingerprintOf(given);
+      const typed = args.optionalText('fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
+      const fingerprint = typed === undefined ? null : await fingerprintOf(typed);
       const token = await tokenToShow(args, env);
       const bundle = args.optionalText('client-cert') ?? env['RINGWRIGHT_CLIENT_CERT'];
       const identity = await identityToShow(bundle);

@@ -11,7 +11,7 @@ import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';
 import type { Arguments } from './cli/arguments.ts';
 import { authorName } from './cli/author-name.ts';
 import { Display, type Screen } from './cli/display.ts';
-import { keysPlace } from './cli/keys-place.ts';
+import { keyFolder } from './cli/key-folder.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { type Answer, type Context, linesOf } from './cli/verb.ts';
 import { type Naming, nameCommand, nameRings } from './name-rings.ts';
@@ -32,19 +32,22 @@ interface Surroundings {
   readonly beforeInterrupt: (display: Display) => Context['atInterrupt'];
 }
 
-export async function runCommand(args: readonly string[], world: Surroundings): Promise<number> {
-  const { env, output, errors, screen } = world;
+export async function runCommand(
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  const { env, output, errors, screen } = surroundings;
   const inJson = args.slice(0, endOfOptions(args)).includes('--json');
   const display = new Display({ terminal: errors, screen, inJson, nowMs: Date.now });
   /** The hint for wrong usage that names no command. */
   let help = 'ring-builder --help';
   /** Completes the commands that are printed. */
   let naming: Naming = { ringsOption: '', serverOptions: '', ring: undefined };
-  let told = '';
+  let lastLine = '';
   try {
     const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
     help = helpCommand(args);
-    const parsed = await parseCommandLine(args, world.columns, env);
+    const parsed = await parseCommandLine(args, surroundings.columns, env);
     if (parsed.kind === 'help') {
       output.lines(parsed.text.split('\n'));
       return 0;
@@ -57,15 +60,15 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       ring: parsed.args.optionalText('ring'),
     };
     const context: Context = {
-      rings: path.isAbsolute(rings) ? rings : path.join(world.folder, rings),
+      rings: path.isAbsolute(rings) ? rings : path.join(surroundings.folder, rings),
       yes: parsed.args.flag('yes'),
       command: quoteCommand(['ring-builder', ...args]),
       user: userOf(parsed.args, env),
-      keys: await keysPlace(parsed.args, env, world.askPassphrase),
+      keys: await keyFolder(parsed.args, env, surroundings.askPassphrase),
       nowMs: Date.now,
       tell: (line) => {
-        told = nameRings(line, naming);
-        display.tell(told);
+        lastLine = nameRings(line, naming);
+        display.tell(lastLine);
       },
       show: (drawing) => display.show(drawing),
       localHour: () => new Date().getHours(),
@@ -73,7 +76,7 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       get timeZone() {
         return new Intl.DateTimeFormat().resolvedOptions().timeZone;
       },
-      atInterrupt: world.beforeInterrupt(display),
+      atInterrupt: surroundings.beforeInterrupt(display),
       next: (command) => nameCommand(command, naming),
     };
     // Imported here so that help does not load the code that reads rings.
@@ -85,7 +88,7 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
   } catch (error) {
     const { exit, lines } = printError(error, { inJson, naming, help });
     // A hint that was just printed while waiting is not repeated.
-    errors.lines(lines.filter((line) => line !== told));
+    errors.lines(lines.filter((line) => line !== lastLine));
     return exit;
   }
 }
@@ -103,7 +106,7 @@ function serverOptionsOf(args: Arguments): string {
 
 function userOf(args: Arguments, env: Surroundings['env']): string {
   return authorName({
-    given: args.optionalText('author'),
+    authorOption: args.optionalText('author'),
     env,
     account: () => userInfo().username,
     uid: process.getuid?.(),
@@ -120,6 +123,6 @@ function textOf({ lines, next, quotes = false }: Answer, naming: Naming): string
  * Returns the index of a lone `--`. The words after it are text, even if they look like options.
  */
 function endOfOptions(args: readonly string[]): number {
-  const at = args.indexOf('--');
-  return at < 0 ? args.length : at;
+  const index = args.indexOf('--');
+  return index < 0 ? args.length : index;
 }

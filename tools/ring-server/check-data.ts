@@ -31,8 +31,8 @@ export async function checkData(args: readonly string[]): Promise<CheckedData> {
       ? stopFirst(directory, error)
       : error;
   });
-  const beside = [...(await checkCompleteFiles(directory)), ...(await checkAuditLog(directory))];
-  return { directory, findings: [...findings, ...beside] };
+  const others = [...(await checkCompleteFiles(directory)), ...(await checkAuditLog(directory))];
+  return { directory, findings: [...findings, ...others] };
 }
 
 function stopFirst(directory: string, { code, message, details }: CodedError): CodedError {

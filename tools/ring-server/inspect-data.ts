@@ -6,7 +6,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { messageOf } from '@ringwright/base/thrown';
-import { type GotHttp, getHttp } from '@ringwright/node/link/get-http';
+import { getHttp, type HttpResponse } from '@ringwright/node/link/get-http';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { readPrivateFile, unreadable } from '@ringwright/node/read-regular-file';
 import { withStoreView } from '@ringwright/partition/inspect-store';
@@ -51,8 +51,8 @@ const form = 'ring-server inspect DIR [RING [PARTITION]] [--token-file FILE] [--
  * TOKEN_MISSING if a running server requires a token.
  */
 export async function inspectData(args: readonly string[]): Promise<InspectedData> {
-  const { tokenFile, ...place } = placeOf(args);
-  const { directory, ring, partition } = place;
+  const { tokenFile, ...target } = placeOf(args);
+  const { directory, ring, partition } = target;
   await requireData(directory, form);
   const identity = await storedIdentity(directory);
   if (identity === null) throw usage(`${directory} is not a data directory: it has no device.json`);
@@ -60,18 +60,18 @@ export async function inspectData(args: readonly string[]): Promise<InspectedDat
   try {
     return await withStoreView(directory, (view) => {
       const { logBytes } = view;
-      return { ...place, device, server: null, logBytes, ...inspect(view, ring, partition) };
+      return { ...target, device, server: null, logBytes, ...inspect(view, ring, partition) };
     });
   } catch (error) {
     if (!(error instanceof CodedError && error.code === 'DATA_DIR_IN_USE')) throw error;
     const server = await readListening(directory);
     if (server === null) throw notListening(directory, error);
-    const own = {
+    const ownServer = {
       address: server,
       born,
       token: await shownToken(tokenFile, process.env, readToken),
     };
-    return { ...place, device, server, logBytes: 0, ...(await askServer(own, place)) };
+    return { ...target, device, server, logBytes: 0, ...(await askServer(ownServer, target)) };
   }
 }
 
@@ -80,9 +80,9 @@ function placeOf(args: readonly string[]): Place & { readonly tokenFile: string 
   const [directory, ring = null, partition = null, ...more] = positionals;
   const isNumber = partition === null || /^\d{1,8}$/.test(partition);
   if (directory === undefined || !isNumber || more.length > 0) {
-    const given = args.join(' ') || 'none';
+    const typed = args.join(' ') || 'none';
     throw usage(
-      `inspect takes a data directory, a ring and a partition (a number), given: ${given}`,
+      `inspect takes a data directory, a ring and a partition (a number), given: ${typed}`,
     );
   }
   const number = partition === null ? null : Number(partition);
@@ -105,14 +105,14 @@ async function readToken(file: string): Promise<string> {
 }
 
 async function askServer(
-  own: OwnServer,
+  ownServer: OwnServer,
   { directory, ring, partition }: Place,
 ): Promise<Inspection> {
-  const { address, born } = own;
+  const { address, born } = ownServer;
   const path = [ring, partition].filter((part) => part !== null).join('/');
   const url = `/v1/${inspectSegment}/${path}`;
   try {
-    const { status, body } = await getOwn(own, url, directory);
+    const { status, body } = await getOwn(ownServer, url, directory);
     const answer: unknown = JSON.parse(body);
     if (status !== 200) throw refusalOf(errorFromDocument(answer));
     const { born: its, device: _, ...inspection } = answer as Inspection & Record<string, unknown>;
@@ -143,7 +143,7 @@ async function getOwn(
   { address, token }: OwnServer,
   path: string,
   directory: string,
-): Promise<GotHttp> {
+): Promise<HttpResponse> {
   const key = keyIdOf(spkiOf(await loadDeviceKey(directory)));
   const timeoutMs = peerCallTimeoutMs;
   const proof: ServerProof = { by: 'device', keys: new Set([key]) };

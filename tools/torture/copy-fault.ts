@@ -77,13 +77,13 @@ export class CopyFault {
   }
 
   #flipped(bytes: Buffer, { target, start, end }: Aim): Buffer {
-    const harmed = Buffer.from(bytes);
+    const damaged = Buffer.from(bytes);
     const first = Math.max(0, start);
     const found = bytes.subarray(first, Math.max(first, end)).indexOf(FILLER);
     const isValue = this.#shape.place === 'values' && found !== -1;
-    const at = isValue ? first + found + this.#random.below(FILLER.length) : target;
-    harmed[at] = (harmed[at] ?? 0) ^ (1 << this.#random.below(8));
-    return harmed;
+    const offset = isValue ? first + found + this.#random.below(FILLER.length) : target;
+    damaged[offset] = (damaged[offset] ?? 0) ^ (1 << this.#random.below(8));
+    return damaged;
   }
 
   /** Returns where to hit the copy that begins in these bytes; null when none does. */

@@ -16,14 +16,14 @@ export function coverageGaps(
 ): string[] {
   const acked = operations.filter(isAcked);
   const changes = acked.filter(({ kind }) => kind !== 'read');
-  const suffered = changes.filter(meetsAny(faults));
+  const changesInFaults = changes.filter(meetsAny(faults));
   const share = acked.length / operations.length;
   return [
     ...(faults.length === 0 ? ['not covered: no fault happened'] : []),
     ...(share >= ACKED_SHARE_MIN ? [] : [`not covered: ${percent(share)} were acknowledged`]),
-    ...(suffered.length >= ACKED_IN_FAULTS_MIN
+    ...(changesInFaults.length >= ACKED_IN_FAULTS_MIN
       ? []
-      : [`not covered: ${suffered.length} writes were acknowledged during faults`]),
+      : [`not covered: ${changesInFaults.length} writes were acknowledged during faults`]),
   ];
 }
 
@@ -43,8 +43,8 @@ export function neverFired(
   fired: readonly string[],
 ): string[] {
   if (shape.seconds < LONG_SECONDS) return [];
-  const happened = new Set(fired);
+  const firedNames = new Set(fired);
   const planned = shape.nemeses.flatMap((nemesis) => nemesis.planned ?? []);
-  const never = planned.filter((name) => !happened.has(name));
-  return never.length === 0 ? [] : [`not covered: never happened: ${never.join(', ')}`];
+  const unfired = planned.filter((name) => !firedNames.has(name));
+  return unfired.length === 0 ? [] : [`not covered: never happened: ${unfired.join(', ')}`];
 }

@@ -39,9 +39,9 @@ export class Network implements AsyncDisposable {
   readonly #proxies: net.Server[] = [];
 
   /** Starts a proxy on this port in front of server `to`, which listens on `target` of `host`. */
-  async listen(to: number, at: { readonly proxy: number } & Target) {
-    const proxy = net.createServer((arriving) => this.#join(arriving, to, at));
-    proxy.listen(at.proxy, '127.0.0.1');
+  async listen(to: number, endpoint: { readonly proxy: number } & Target) {
+    const proxy = net.createServer((arriving) => this.#join(arriving, to, endpoint));
+    proxy.listen(endpoint.proxy, '127.0.0.1');
     await once(proxy, 'listening');
     this.#proxies.push(proxy);
   }
@@ -108,11 +108,11 @@ export class Network implements AsyncDisposable {
         leaving.destroy();
       });
     }
-    const asked = (): LinkRule => {
+    const callRule = (): LinkRule => {
       const rule = this.#ruleOf(from, to);
       return this.#heldCalls.has(`${from}>${to}`) ? { ...rule, held: true } : rule;
     };
-    void this.#carry(arriving, leaving, { rule: asked, fault: () => undefined });
+    void this.#carry(arriving, leaving, { rule: callRule, fault: () => undefined });
     const fault = (): CopyFault | undefined => this.#copyFaults.get(from);
     void this.#carry(leaving, arriving, { rule: () => this.#ruleOf(to, from), fault });
   }
@@ -124,9 +124,9 @@ export class Network implements AsyncDisposable {
         while (rule().held && !target.destroyed) await delay(LOOK_MS);
         if (rule().delayMs > 0) await delay(rule().delayMs);
         if (target.destroyed) return;
-        const harm = fault();
-        const passed = harm?.pass(source, chunk as Buffer);
-        while (passed?.isStalled === true && fault() === harm) await delay(LOOK_MS);
+        const copyFault = fault();
+        const passed = copyFault?.pass(source, chunk as Buffer);
+        while (passed?.isStalled === true && fault() === copyFault) await delay(LOOK_MS);
         if (!target.write(passed?.bytes ?? (chunk as Buffer))) await once(target, 'drain');
         if (passed?.isCut === true) break;
       }

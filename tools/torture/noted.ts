@@ -12,11 +12,11 @@ export async function noted(
   const invokedMs = performance.now();
   // Until the answer arrives, the operation may or may not have been done.
   const open = { outcome: 'unknown', stamp: null, port: 0, returnedMs: Infinity } as const;
-  const place = history.push({ ...question, ...open, invokedMs }) - 1;
-  const told = await ask();
+  const index = history.push({ ...question, ...open, invokedMs }) - 1;
+  const answer = await ask();
   const returnedMs = performance.now();
-  const { value = question.value } = told;
-  const operation = { ...question, ...told, value, invokedMs, returnedMs };
-  history[place] = operation;
+  const { value = question.value } = answer;
+  const operation = { ...question, ...answer, value, invokedMs, returnedMs };
+  history[index] = operation;
   return operation;
 }

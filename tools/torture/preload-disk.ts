@@ -54,8 +54,8 @@ export function breakDisk(control: () => Control): void {
     const reached = noteWrite(fd, position, pieces[0]?.length ?? 0);
     writev(fd, pieces, position, durably(fd, reached, done));
   };
-  const roomLeft = async (place: string): Promise<unknown> =>
-    control().diskFull ? FULL : statfs(place);
+  const roomLeft = async (folder: string): Promise<unknown> =>
+    control().diskFull ? FULL : statfs(folder);
   Object.assign(fs, { write: slowWrite, writev: slowWritev });
   Object.assign(fs.promises, { statfs: roomLeft });
 }

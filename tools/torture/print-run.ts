@@ -8,14 +8,14 @@ import type { RunResult } from './torture-run.ts';
 /** Maximum number of violations printed; the history has the others. */
 const VIOLATIONS_SHOWN = 20;
 
-interface Told {
+interface PrintOptions {
   /** The command that repeats the run. */
   readonly replay: string;
   readonly json: boolean;
   readonly kept: boolean;
 }
 
-export function printRun(result: RunResult, { replay, json, kept }: Told): string {
+export function printRun(result: RunResult, { replay, json, kept }: PrintOptions): string {
   const figures = figuresOf(result);
   const folder = kept ? result.folder : null;
   if (json) {
@@ -48,15 +48,15 @@ function verdict({ violations }: RunResult): string {
 
 function figuresOf({ operations, faults, fired, seconds }: RunResult) {
   const acked = operations.filter(isAcked);
-  const [suffered, calm] = split(acked, faults);
+  const [ackedInFaults, ackedOutside] = split(acked, faults);
   return {
     seconds: Math.round(seconds),
     outcomes: countBy(operations, ({ outcome }) => outcome),
     faults: countBy(faults, ({ name }) => name.split(' at ')[0] ?? name),
     failpoints: countBy(fired, (name) => name),
-    p50Ms: quantile(calm, 0.5),
-    p99Ms: quantile(calm, 0.99),
-    p99MsInFaults: quantile(suffered, 0.99),
+    p50Ms: quantile(ackedOutside, 0.5),
+    p99Ms: quantile(ackedOutside, 0.99),
+    p99MsInFaults: quantile(ackedInFaults, 0.99),
   };
 }
 

@@ -167,7 +167,7 @@ export class Stage implements AsyncDisposable {
   async fault(
     name: string,
     victims: readonly Victim[],
-    suffer: () => Promise<'spared' | void>,
+    inject: () => Promise<'spared' | void>,
   ): Promise<void> {
     // Locks in a fixed order, so that two faults never deadlock.
     const ordered = [...victims].sort((a, b) => a.place.number - b.place.number);
@@ -175,7 +175,7 @@ export class Stage implements AsyncDisposable {
       const fromMs = performance.now();
       let isSpared = false;
       try {
-        isSpared = (await suffer()) === 'spared';
+        isSpared = (await inject()) === 'spared';
       } finally {
         if (!isSpared) this.faults.push({ name, fromMs, toMs: performance.now() });
       }

@@ -79,10 +79,10 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const violations = [...troubles, ...crashes, ...brokenIn(stage)];
   const fired = stage.victims.flatMap((victim) => victim.fired());
   const isAlone = shape.nemeses.some((nemesis) => nemesis.isAlone);
-  const happened = [...stage.faults.map(({ name }) => name), ...fired];
+  const eventNames = [...stage.faults.map(({ name }) => name), ...fired];
   const gaps = [
     ...(isAlone ? [] : coverageGaps(operations, stage.faults)),
-    ...neverFired(shape, happened),
+    ...neverFired(shape, eventNames),
   ];
   const lines = operations.map((operation) => `${JSON.stringify(operation)}\n`);
   await fs.writeFile(path.join(folder, 'history.jsonl'), lines.join(''));
@@ -116,7 +116,7 @@ async function torment(stage: Stage, workload: Workload, shape: RunShape): Promi
     const { length } = stage.history;
     shape.onProgress(`${length} operations, ${stage.faults.length} faults`);
   }, PROGRESS_MS);
-  const look = setInterval(() => {
+  const breakTimer = setInterval(() => {
     if (shape.endsEarly && brokenIn(stage).length > 0) found.abort();
   }, LOOK_MS);
   await lasts(QUIET_MS, signal);
@@ -127,7 +127,7 @@ async function torment(stage: Stage, workload: Workload, shape: RunShape): Promi
     }),
   );
   clearInterval(progress);
-  clearInterval(look);
+  clearInterval(breakTimer);
   return troubles.flat();
 }
 
@@ -146,8 +146,8 @@ async function strikes(
       await nemesis.strike(stage, random, signal);
     } catch (error) {
       if (error instanceof Broken) return [error.message];
-      const where = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return [`nemesis ${nemesis.name}: ${where}`];
+      const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      return [`nemesis ${nemesis.name}: ${description}`];
     }
     if (nemesis.isAlone) continue;
     await lasts(random.below(PAUSE_MS_MAX), signal);

@@ -104,8 +104,8 @@ export class Victim {
     const { keyspace, proxyPort, redisPort, copyPort, secured } = this.place;
     const copies = ['--copy-listen', `${copyHost}:${copyPort}`];
     const redis = ['--redis-port', String(redisPort), '--redis-keyspace', keyspace];
-    const given = [...redis, ...copies, ...(secured?.serverArgs ?? [])];
-    const args = ['--advertise', `127.0.0.1:${proxyPort}`, ...given];
+    const serviceArgs = [...redis, ...copies, ...(secured?.serverArgs ?? [])];
+    const args = ['--advertise', `127.0.0.1:${proxyPort}`, ...serviceArgs];
     for (;;) {
       const firedBefore = this.fired().length;
       try {

@@ -30,8 +30,8 @@ function lastFrames(wal: Buffer): Map<number, Buffer> {
   const salts = wal.subarray(SALTS_AT.header, SALTS_AT.header + SALTS_BYTES);
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
   for (let at = HEADER_BYTES; at + frameBytes <= wal.length; at += frameBytes) {
-    const own = wal.subarray(at + SALTS_AT.frame, at + SALTS_AT.frame + SALTS_BYTES);
-    if (pageBytes === 0 || !own.equals(salts)) break;
+    const frameSalts = wal.subarray(at + SALTS_AT.frame, at + SALTS_AT.frame + SALTS_BYTES);
+    if (pageBytes === 0 || !frameSalts.equals(salts)) break;
     const page = wal.subarray(at + FRAME_HEADER_BYTES, at + frameBytes);
     pages.set(wal.readUInt32BE(at), page);
   }

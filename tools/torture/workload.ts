@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { pick, type Random, seededRandom } from '@ringwright/base/random';
-import { askRecord, type Told } from '../../test/support/ask-record.ts';
+import { askRecord, type OperationResult } from '../../test/support/ask-record.ts';
 import type { Operation } from '../../test/support/history.ts';
 import { packageClient } from './clients/package-client.ts';
 import { redisClient } from './clients/redis-client.ts';
@@ -91,11 +91,11 @@ export class Workload {
   async #scan(random: Random): Promise<void> {
     while (!this.#isStopped) {
       const prefix = this.#hotPrefix();
-      const told = scanPrefix(this.#stage, prefix, random);
+      const scan = scanPrefix(this.#stage, prefix, random);
       const keys = Array.from({ length: HOT_KEYS }, (_, index) => `${prefix}${index}`);
       const reads = keys.map((key) =>
         noted(this.#stage.history, { kind: 'read', key, value: null, level: 'quorum' }, () =>
-          told.then(
+          scan.then(
             (found) => ({ ...scanned(found.get(key)), port: 0 }),
             (error) => ({ outcome: 'rejected', stamp: null, reason: String(error), port: 0 }),
           ),
@@ -134,9 +134,11 @@ export class Workload {
       ...(client.session && { session: client.session }),
     };
     const { outcome } = await noted(this.#stage.history, { ...question, value }, async () => {
-      const told = await client.ask(question);
+      const answer = await client.ask(question);
       // The filler carries no information, but all of it must be there.
-      return told.value === undefined ? told : { ...told, value: withoutFiller(told.value) };
+      return answer.value === undefined
+        ? answer
+        : { ...answer, value: withoutFiller(answer.value) };
     });
     if (outcome === 'acked') this.acked += 1;
     if (kind !== 'read' && outcome === 'unknown') {
@@ -170,7 +172,7 @@ export class Workload {
   }
 }
 
-function scanned(found: Told | undefined): Told {
+function scanned(found: OperationResult | undefined): OperationResult {
   if (found === undefined) return { outcome: 'acked', stamp: null, value: null };
   return { ...found, value: withoutFiller(found.value ?? null) };
 }

@@ -83,8 +83,8 @@ export function decodeAccess(file: SignedDocument): AccessDocument {
   const parsed = accessSchema.safeParse(parseJson(file.payload, notJson));
   if (!parsed.success) throw accessInvalid(`invalid in ${firstComplaint(parsed.error)}`);
   const document = parsed.data;
-  const spelled = Buffer.from(accessPayload(document).bytes);
-  if (!spelled.equals(payloadOf(file).bytes)) throw accessInvalid('it is not in canonical form');
+  const canonical = Buffer.from(accessPayload(document).bytes);
+  if (!canonical.equals(payloadOf(file).bytes)) throw accessInvalid('it is not in canonical form');
   for (const [index, { id }] of document.tokens.entries()) {
     const before = document.tokens[index - 1];
     if (before !== undefined && before.id >= id) throw accessInvalid(`token ${id} is out of order`);

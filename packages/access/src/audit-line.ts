@@ -32,23 +32,23 @@ export interface AuditHead {
 }
 
 /** Maximum characters of each field; JSON makes at most six times as many bytes of them. */
-const shown = { kind: 32, who: 72, what: 190 };
+const lengthMax = { kind: 32, who: 72, what: 190 };
 
 const FURTHER_BYTES_MAX = 160;
 
 assert(
-  6 * (shown.kind + shown.who + shown.what) + FURTHER_BYTES_MAX <= auditLineBytesMax,
+  6 * (lengthMax.kind + lengthMax.who + lengthMax.what) + FURTHER_BYTES_MAX <= auditLineBytesMax,
   'a line has no more bytes than it may have',
 );
 
 export function printLine(event: AuditEvent, ms: number, head: AuditHead): string {
   const { kind, who, what } = event;
-  const about = {
-    kind: kind.slice(0, shown.kind),
-    who: who.slice(0, shown.who),
-    what: what.slice(0, shown.what),
+  const fields = {
+    kind: kind.slice(0, lengthMax.kind),
+    who: who.slice(0, lengthMax.who),
+    what: what.slice(0, lengthMax.what),
   };
-  return canonicalJson({ ...about, ms, seq: head.seq + 1, prev: head.hash });
+  return canonicalJson({ ...fields, ms, seq: head.seq + 1, prev: head.hash });
 }
 
 /** Null if the text is not a line. */

@@ -48,8 +48,8 @@ export function withoutTokens(
       details: { token: unknown },
     });
   }
-  const left = tokens.filter(({ id }) => !ids.includes(id));
-  return following(before, left, change);
+  const remaining = tokens.filter(({ id }) => !ids.includes(id));
+  return following(before, remaining, change);
 }
 
 function following(

@@ -41,9 +41,9 @@ export function grantText(grant: Grant): string {
 }
 
 /** Parses `KEYSPACE[/PREFIX]` as it is typed; null if it is not a keyspace name. */
-export function dataGrantOf(role: DataRole, place: string): DataGrant | null {
-  const at = place.indexOf('/');
-  const [keyspace, prefix] = at === -1 ? [place, ''] : [place.slice(0, at), place.slice(at + 1)];
+export function dataGrantOf(role: DataRole, scope: string): DataGrant | null {
+  const at = scope.indexOf('/');
+  const [keyspace, prefix] = at === -1 ? [scope, ''] : [scope.slice(0, at), scope.slice(at + 1)];
   const parsed = grantSchema.safeParse({ role, keyspace, prefix });
   return parsed.success && 'keyspace' in parsed.data ? parsed.data : null;
 }

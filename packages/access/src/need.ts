@@ -63,6 +63,6 @@ function covers(grant: Grant, need: Exclude<Need, { kind: 'nothing' | 'token' }>
 function beginsWith(key: Uint8Array | null, prefix: string): boolean {
   if (prefix === '') return true;
   if (key === null) return false;
-  const wanted = Buffer.from(prefix);
-  return wanted.length <= key.length && wanted.equals(key.subarray(0, wanted.length));
+  const bytes = Buffer.from(prefix);
+  return bytes.length <= key.length && bytes.equals(key.subarray(0, bytes.length));
 }

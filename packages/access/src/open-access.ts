@@ -32,17 +32,17 @@ export interface Access {
 export function openAccess(bytes: Uint8Array, trusts: readonly Trust[], nowMs: number): Access {
   const file = parseAccessFile(bytes);
   const payload = payloadOf(file);
-  const signed = trusts.filter((trust) => {
+  const signingTrusts = trusts.filter((trust) => {
     return accessSigners(file, trust).size >= trust.root.roles.ring.threshold;
   });
-  if (signed.length === 0) {
+  if (signingTrusts.length === 0) {
     const roots = trusts.map(({ id, root }) => `${id} of cluster '${root.cluster}'`);
     throw accessInvalid(`it lacks valid signatures of ring keys under root ${roots.join(' or ')}`, {
       carried: file.signatures.length,
     });
   }
   const document = decodeAccess(file);
-  const trust = signed.find(({ root }) => root.cluster === document.cluster);
+  const trust = signingTrusts.find(({ root }) => root.cluster === document.cluster);
   if (trust === undefined) throw accessInvalid(`it belongs to cluster '${document.cluster}'`);
   requireUnexpired(trust, nowMs);
   if (document.epoch !== trust.root.epoch) {
@@ -88,19 +88,19 @@ interface Judged {
 export function judgeAccess(held: Judged | null, candidate: Judged): 'newer' | 'same' {
   if (held === null) return 'newer';
   if (held.id === candidate.id) return 'same';
-  const [have, offered] = [held.document, candidate.document];
-  if (have.cluster !== offered.cluster) {
+  const [current, offered] = [held.document, candidate.document];
+  if (current.cluster !== offered.cluster) {
     throw accessInvalid(
-      `it belongs to cluster '${offered.cluster}', the one in force to '${have.cluster}'`,
+      `it belongs to cluster '${offered.cluster}', the one in force to '${current.cluster}'`,
     );
   }
-  const steps = offered.epoch - have.epoch || offered.version - have.version;
+  const steps = offered.epoch - current.epoch || offered.version - current.version;
   if (steps > 0) return 'newer';
   // Only epoch and version: a caller with an old document must not receive the present one in an
   // error.
-  const details = { held: stepOf(have), given: stepOf(offered) };
+  const details = { held: stepOf(current), given: stepOf(offered) };
   if (steps < 0) {
-    const message = `access document ${offered.version} is older than ${have.version}, in force`;
+    const message = `access document ${offered.version} is older than ${current.version}, in force`;
     throw new CodedError('ACCESS_OLDER', message, {
       hint: 'work in the current rings folder (git pull): its access document is newer',
       details,

@@ -25,8 +25,8 @@ export function diskError(error: unknown): CodedError | null {
   if (!(error instanceof Error) || error instanceof CodedError) return null;
   const code = codeOf(error);
   // Errors of connections have an address.
-  const ofFiles = 'syscall' in error && !('address' in error);
-  if (!ofFiles && !FULL.has(code) && !code.startsWith('SQLITE_')) return null;
+  const isFileError = 'syscall' in error && !('address' in error);
+  if (!isFileError && !FULL.has(code) && !code.startsWith('SQLITE_')) return null;
   const path = 'path' in error ? String(error.path) : '';
   return new CodedError('DISK_FAILED', error.message, {
     hint: hintOf(code),

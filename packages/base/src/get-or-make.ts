@@ -13,7 +13,7 @@ export function getOrMake<Key, Value extends object>(
 ): Value {
   const known = map.get(key);
   if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
+  const value = make();
+  map.set(key, value);
+  return value;
 }

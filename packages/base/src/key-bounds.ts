@@ -58,6 +58,6 @@ export function positionAfterKey(key: Uint8Array, reverse: boolean): Uint8Array 
 }
 
 /** Compares in the scan's direction. */
-export function comparePlaces(a: Uint8Array, b: Uint8Array, reverse: boolean): number {
+export function comparePositions(a: Uint8Array, b: Uint8Array, reverse: boolean): number {
   return reverse ? Buffer.compare(b, a) : Buffer.compare(a, b);
 }

@@ -11,7 +11,7 @@ import {
   redisRequestBytesMax,
   socketMessageBytesMax,
 } from './limits.ts';
-import { httpConnectionsMax, unheardConnectionsMax, wireConnectionsMax } from './limits-rings.ts';
+import { httpConnectionsMax, silentConnectionsMax, wireConnectionsMax } from './limits-rings.ts';
 
 /** Wire connections kept for members of rings and operators: a rollout of hundreds of servers. */
 export const wireReservedMax = 512;
@@ -25,7 +25,7 @@ export const redisFirstRequestMsMax = 30_000;
  * Connections held back from Node's own limit, at which it closes connections unseen: for those
  * that have sent nothing yet and hold no place, and some that are just ending.
  */
-export const httpSpareConnections = unheardConnectionsMax + 64;
+export const httpSpareConnections = silentConnectionsMax + 64;
 /** Request line and headers together: the longest key, escaped, takes 3 KiB. */
 export const httpHeaderBytesMax = 8 * 1024;
 /** Time for the headers to arrive: one packet, or two on a bad line. */

@@ -27,7 +27,7 @@ export const startMeetingsMax = 64;
 /** How long it waits for them: a dead device fails at once, only a suspended one never answers. */
 export const startMeetingMsMax = 1_000;
 /** After its start, how long other servers may still pause before they try to reach it again. */
-export const peersBackMsMin = peerRetryMsMax;
+export const peerReconnectMsMin = peerRetryMsMax;
 /** The same including an attempt that began while its machine was off, and the pause after that. */
 export const peersBackMsMax = peerCallTimeoutMs + peerRetryMsMax;
 /**
@@ -58,7 +58,7 @@ export const tlsHandshakeMsMax = 10_000;
  * Connections of one port that have sent nothing or are in a handshake; beyond it the oldest is
  * closed.
  */
-export const unheardConnectionsMax = 1_024;
+export const silentConnectionsMax = 1_024;
 /** A key, its certificate and those of some issuers have 10 KB. */
 export const tlsBundleBytesMax = 256 * 1024;
 /** A replaced bundle is in use within this time. */

@@ -1,9 +1,9 @@
 // A value that is created at its first use. Pure.
 
 export function once<T>(make: () => T): () => T {
-  let made: T | undefined;
+  let value: T | undefined;
   return () => {
-    made ??= make();
-    return made;
+    value ??= make();
+    return value;
   };
 }

@@ -20,9 +20,9 @@ export function printableLines(text: string): string {
 
 /** Escapes like JSON, by UTF-16 units. */
 function escaped(character: string): string {
-  let shown = '';
+  let escapes = '';
   for (let at = 0; at < character.length; at += 1) {
-    shown += `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+    escapes += `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
   }
-  return shown;
+  return escapes;
 }

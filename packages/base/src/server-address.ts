@@ -69,9 +69,9 @@ export function isWholeAddress(text: string): boolean {
 export function serverAddress(written: string): string {
   const address = parseAddress(written);
   if (address !== null) return formatAddress(address);
-  const given = shortened(written, typedCharactersMax);
-  throw new CodedError('USAGE', `${JSON.stringify(given)} is not a server address`, {
+  const typed = shortened(written, typedCharactersMax);
+  throw new CodedError('USAGE', `${JSON.stringify(typed)} is not a server address`, {
     hint: `write HOST, HOST:PORT or [IPV6]:PORT; the default port is ${defaultPort}`,
-    details: { address: given },
+    details: { address: typed },
   });
 }

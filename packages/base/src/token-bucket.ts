@@ -10,7 +10,7 @@ export class TokenBucket {
   #rate: number | null = null;
   /** Available tokens; negative: debt. */
   #level = 0;
-  #atMs = 0;
+  #refilledMs = 0;
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
@@ -42,8 +42,8 @@ export class TokenBucket {
   /** Adds tokens for the time since the last refill. A clock that steps back adds nothing. */
   #refill(): void {
     const nowMs = this.#monotonicMs();
-    const passedMs = Math.max(0, nowMs - this.#atMs);
-    this.#atMs = nowMs;
+    const passedMs = Math.max(0, nowMs - this.#refilledMs);
+    this.#refilledMs = nowMs;
     const rate = this.#rate;
     if (rate === null) this.#level = 0;
     else this.#level = Math.min(this.#level + (passedMs * rate) / 1_000, (rate * BURST_MS) / 1_000);

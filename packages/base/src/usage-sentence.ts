@@ -13,9 +13,9 @@ export function usageSentence(message: string): string {
     return `${missing.split(', ').map(asTyped).join(' and ')} must be given`;
   }
   const line = message.replaceAll(/\s*\n\s*/g, ' ');
-  const [, name, given, choices] = BAD_CHOICE.exec(line) ?? [];
+  const [, name, value, choices] = BAD_CHOICE.exec(line) ?? [];
   if (name === undefined) return line;
-  return `${asTyped(name)} ${given}: wanted one of ${choices?.replaceAll('"', '')}`;
+  return `${asTyped(name)} ${value}: wanted one of ${choices?.replaceAll('"', '')}`;
 }
 
 function asTyped(option: string): string {

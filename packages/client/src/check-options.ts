@@ -50,7 +50,7 @@ const connect: KindsOf<ConnectOptions> = {
 };
 
 /** By the call that takes them. */
-const known = {
+const kindsByCall = {
   get: new Map(Object.entries(read)),
   delete: new Map(Object.entries(write)),
   put: new Map(Object.entries(put)),
@@ -59,7 +59,7 @@ const known = {
 };
 
 /** Throws USAGE for an option that the call does not have, and for a value of the wrong type. */
-export function checkOptions(call: keyof typeof known, options: object): void {
+export function checkOptions(call: keyof typeof kindsByCall, options: object): void {
   if (!isObject(options)) {
     throw wrongType(`the last argument of ${call}()`, options, {
       wanted: 'an object',
@@ -67,7 +67,7 @@ export function checkOptions(call: keyof typeof known, options: object): void {
     });
   }
   for (const [name, content] of Object.entries(options)) {
-    const kind = known[call].get(name);
+    const kind = kindsByCall[call].get(name);
     if (kind === undefined) throw unknownOption(call, name);
     if (content === undefined || kind.fits(content)) continue;
     const { wanted } = kind;
@@ -75,14 +75,14 @@ export function checkOptions(call: keyof typeof known, options: object): void {
   }
 }
 
-function unknownOption(call: keyof typeof known, name: string): CodedError {
+function unknownOption(call: keyof typeof kindsByCall, name: string): CodedError {
   const option = shortened(name, NAME_CHARACTERS);
   const message = `${call}() has no option ${option}`;
   return new CodedError('USAGE', message, { hint: namesOf(call), details: { option } });
 }
 
-function namesOf(call: keyof typeof known): string {
-  return `${call}() takes ${[...known[call].keys()].join(', ')}`;
+function namesOf(call: keyof typeof kindsByCall): string {
+  return `${call}() takes ${[...kindsByCall[call].keys()].join(', ')}`;
 }
 
 /** Characters of an unknown name that a message shows. */

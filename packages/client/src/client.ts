@@ -128,10 +128,10 @@ export class Client implements AsyncDisposable {
    */
   async put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
     checkOptions('put', options);
-    const stored = [keyBytes(key), valueBytes(value)] as const;
+    const content = [keyBytes(key), valueBytes(value)] as const;
     const smearMs = options.smearMs ?? this.#settings.smearMs;
     if (smearMs !== 0) await smear(smearMs);
-    return this.#write(...stored, options);
+    return this.#write(...content, options);
   }
 
   /** Removes a key, whether it exists or not. Throws like `put`. */
@@ -218,9 +218,9 @@ export class Client implements AsyncDisposable {
     this.#checkOpen();
     const { keyspace } = this.#settings;
     const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
-    const about = { keyspace, key, value, consistency, session: this.#session };
+    const fields = { keyspace, key, value, consistency, session: this.#session };
     const condition = conditionOf(options.if);
-    const request = { ...about, ttlMs: checkTtl(options.ttlMs), condition };
+    const request = { ...fields, ttlMs: checkTtl(options.ttlMs), condition };
     const written = await this.#send(request, options.repeatUnknown ?? false);
     this.#session = advanceSession(this.#session, written, consistency);
     return formatStamp(written.origin ?? written);
@@ -231,8 +231,8 @@ export class Client implements AsyncDisposable {
     request: RequestOf<typeof coordinatePut>,
     repeatUnknown: boolean,
   ): Promise<AnswerOf<typeof coordinatePut>> {
-    let telling: unknown = null;
-    let lost: unknown = null;
+    let failure: unknown = null;
+    let unknownFailure: unknown = null;
     for (const address of this.#follower.choose(this.#follower.ring.partitionOf(request.key))) {
       this.#checkOpen();
       let isSent = false;
@@ -243,16 +243,16 @@ export class Client implements AsyncDisposable {
         this.#follower.noteRingVersion(answer.ringVersion, channel);
         return answer;
       } catch (error) {
-        telling = mostSpecificFailure(telling, error);
+        failure = mostSpecificFailure(failure, error);
         const kind = isSent ? writeFailure(error) : 'elsewhere';
         if (kind === 'final') throw error;
         this.#follower.avoid(address);
         if (kind === 'unknown' && !repeatUnknown) throw unknownWrite(error);
-        if (kind === 'unknown') lost ??= unknownWrite(error);
+        if (kind === 'unknown') unknownFailure ??= unknownWrite(error);
       }
     }
     // Whatever the other servers said, one of them may have stored the write.
-    throw lost ?? telling;
+    throw unknownFailure ?? failure;
   }
 
   #checkOpen(): void {

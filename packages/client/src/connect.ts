@@ -70,23 +70,23 @@ export async function connect(
   const { smearMs = 0 } = options;
   // Without the default, the check would take undefined for a word.
   const keyspace = checkKeyspaceName(options.keyspace ?? '');
-  const seen = options.session ?? null;
-  const session = seen === null ? null : parseSessionToken(seen);
+  const sessionText = options.session ?? null;
+  const session = sessionText === null ? null : parseSessionToken(sessionText);
   const [token, proof] = [tokenOf(options), proofOf(options)];
   const { identity = null } = options;
   const near = options.near === undefined ? null : parseFailureDomain(options.near);
   const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof, near });
-  let last: unknown = null;
+  let lastError: unknown = null;
   for (const address of seeds) {
     try {
       await follower.learn(await follower.open(address));
       return new Client(follower, { keyspace, consistency, session, timeoutMs, smearMs });
     } catch (error) {
-      last = error;
+      lastError = error;
     }
   }
   follower.close();
-  throw last;
+  throw lastError;
 }
 
 function seedsOf(addresses: readonly string[]): string[] {

@@ -19,8 +19,8 @@ export function readFailure(error: unknown): FailureKind {
  */
 export function writeFailure(error: unknown): FailureKind {
   if (!(error instanceof CodedError)) return 'final';
-  const isTold = error.details.outcome !== undefined;
-  if (error.retry === 'never' && !isTold) return 'final';
+  const isOutcomeKnown = error.details.outcome !== undefined;
+  if (error.retry === 'never' && !isOutcomeKnown) return 'final';
   return error.outcome === 'not-done' ? 'elsewhere' : 'unknown';
 }
 

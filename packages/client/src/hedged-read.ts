@@ -19,9 +19,9 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
   const { addresses, ask, hedgeMs, onSlow, mayHelp } = read;
   return new Promise((resolve, reject) => {
     let next = 0;
-    let open = 0;
+    let openCount = 0;
     let isDone = false;
-    let telling: unknown = null;
+    let failure: unknown = null;
     const end = (finish: () => void): void => {
       isDone = true;
       finish();
@@ -30,7 +30,7 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
       const address = addresses[next];
       if (isDone || address === undefined) return;
       next += 1;
-      open += 1;
+      openCount += 1;
       const hedge = setTimeout(() => {
         onSlow(address);
         askNext();
@@ -42,12 +42,12 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
         },
         (error: unknown) => {
           clearTimeout(hedge);
-          open -= 1;
+          openCount -= 1;
           if (isDone) return;
-          telling = mostSpecificFailure(telling, error);
+          failure = mostSpecificFailure(failure, error);
           if (!mayHelp(error)) end(() => reject(error as Error));
           else if (next < addresses.length) askNext();
-          else if (open === 0) end(() => reject(telling as Error));
+          else if (openCount === 0) end(() => reject(failure as Error));
         },
       );
     };

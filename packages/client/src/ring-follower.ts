@@ -81,13 +81,13 @@ export class RingFollower {
     const ring = knownRing(await fetchRing(channel, keyspace), near);
     if (ring.version <= (this.#ring?.version ?? 0)) return;
     this.#ring = ring;
-    const wanted = new Set([...ring.addresses, ...this.#seeds]);
+    const currentAddresses = new Set([...ring.addresses, ...this.#seeds]);
     for (const [address, link] of this.#links) {
       const keys = ring.keysAt(address);
       // The server proved what connect() was given, or nothing; from now on it must prove the
       // ring's key.
       if (keys !== undefined && !keys.has(link.key ?? '')) link.renew(this.#settings.timeoutMs);
-      if (wanted.has(address)) continue;
+      if (currentAddresses.has(address)) continue;
       this.#links.delete(address);
       this.#avoidUntilMs.delete(address);
       this.#retire(link);

@@ -91,14 +91,14 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #start: ScanPosition | null;
   /** Whether the scan has passed the last record; a scan that reached its limit may not have. */
   #isOver = false;
-  #given: { readonly key: Uint8Array; readonly place: ScanPosition } | null = null;
+  #lastReturned: { readonly key: Uint8Array; readonly place: ScanPosition } | null = null;
 
   /** Throws VALUE_OUT_OF_RANGE, CURSOR_INVALID. */
   constructor(ports: ScanPorts, settings: ScanSettings) {
     this.#ports = ports;
     this.#settings = settings;
     checkPartition(settings, ports.follower.ring.partitions);
-    this.#start = settings.cursor === null ? null : readCursor(settings.cursor, this.#use());
+    this.#start = settings.cursor === null ? null : readCursor(settings.cursor, this.#cursorUse());
   }
 
   /**
@@ -109,10 +109,10 @@ export class Scan implements AsyncIterable<ScannedRecord> {
    */
   get cursor(): string | null {
     if (this.#isOver) return null;
-    if (this.#given === null) return this.#settings.cursor;
-    const { place, key } = this.#given;
+    if (this.#lastReturned === null) return this.#settings.cursor;
+    const { place, key } = this.#lastReturned;
     const at = positionAfterKey(key, this.#settings.reverse);
-    return writeCursor({ ...place, at }, this.#use());
+    return writeCursor({ ...place, at }, this.#cursorUse());
   }
 
   /** Throws CURSOR_INVALID for a cursor of an older release that can no longer be followed. */
@@ -123,14 +123,14 @@ export class Scan implements AsyncIterable<ScannedRecord> {
       for (const row of rows) {
         if (left === 0) return;
         left -= 1;
-        this.#given = { key: row.key, place };
+        this.#lastReturned = { key: row.key, place };
         yield new ScannedRecord(row);
       }
     }
     this.#isOver = left > 0;
   }
 
-  #use(): CursorUse {
+  #cursorUse(): CursorUse {
     const { keyspace, reverse } = this.#settings;
     return { keyspace, reverse, ordered: isOrdered(this.#ports.follower.ring.partitioner) };
   }
@@ -152,18 +152,18 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   async *#pagesOf(place: ScanPosition, bounds: KeyBounds): PartPages<Page> {
     const { keyspace, prefix, values, consistency, limit } = this.#settings;
     const { partition, arc = null } = place;
-    const about = { keyspace, partition, arc, prefix, values, consistency };
+    const fields = { keyspace, partition, arc, prefix, values, consistency };
     let left = limit;
     let rest = bounds;
     for (;;) {
       const { rows, next } = await askForPage(this.#ports, this.#settings, {
-        ...about,
+        ...fields,
         ...rest,
         limit: Math.max(1, Math.min(left, listKeysMax)),
       });
-      const found = unpackPage(rows);
-      yield { rows: found, place };
-      left -= found.length;
+      const unpacked = unpackPage(rows);
+      yield { rows: unpacked, place };
+      left -= unpacked.length;
       if (next === null || left <= 0) return;
       rest = boundsFrom(bounds, next);
     }

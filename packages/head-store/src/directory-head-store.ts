@@ -20,8 +20,8 @@ export function directoryHeadStore(url: string, path: string): HeadStore {
 
 async function readNewest(path: string, ring: string): Promise<StoredHead | null> {
   const names = (await readdir(join(path, ring)).catch(nullIfMissing)) ?? [];
-  const newest = names.filter((name) => /^\d{10}$/.test(name)).sort();
-  const revision = newest.at(-1);
+  const revisions = names.filter((name) => /^\d{10}$/.test(name)).sort();
+  const revision = revisions.at(-1);
   if (revision === undefined) return null;
   return { value: await readRegularText(join(path, ring, revision)), revision };
 }
@@ -38,23 +38,23 @@ async function swap(
 }
 
 function watch(path: string, { onHead, onTrouble }: WatchPorts): () => void {
-  const seen = new Map<string, string>();
+  const revisionByRing = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
   let ended = false;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     try {
       for (const ring of (await readdir(path).catch(nullIfMissing)) ?? []) {
-        const found = await readNewest(path, ring);
-        if (ended || found === null || seen.get(ring) === found.revision) continue;
-        seen.set(ring, found.revision);
-        onHead(ring, found.value);
+        const head = await readNewest(path, ring);
+        if (ended || head === null || revisionByRing.get(ring) === head.revision) continue;
+        revisionByRing.set(ring, head.revision);
+        onHead(ring, head.value);
       }
     } catch (error) {
       onTrouble(error);
     }
-    if (!ended) timer = setTimeout(() => void look(), ringFilePollMs);
+    if (!ended) timer = setTimeout(() => void poll(), ringFilePollMs);
   };
-  void look();
+  void poll();
   return () => {
     ended = true;
     clearTimeout(timer);

@@ -54,10 +54,10 @@ async function swap(
   const named = { key: base64(key) };
   const unchanged = { ...named, target: 'MOD', result: 'EQUAL', mod_revision: expected ?? '0' };
   const put = { request_put: { ...named, value: base64(value) } };
-  const done = await etcd.send('/v3/kv/txn', { compare: [unchanged], success: [put] });
-  const succeeded = done.answer !== null && txnSchema.parse(done.answer).succeeded;
+  const reply = await etcd.send('/v3/kv/txn', { compare: [unchanged], success: [put] });
+  const succeeded = reply.answer !== null && txnSchema.parse(reply.answer).succeeded;
   if (succeeded) return 'won';
-  if (!done.doubtful) return 'lost';
+  if (!reply.doubtful) return 'lost';
   // An interrupted member may have done the swap, so that the second attempt found its own value.
   const found = await read(etcd, key).catch(() => null);
   return found?.value === value ? 'won' : 'unknown';
@@ -67,7 +67,7 @@ async function swap(
 function watch(etcd: EtcdMembers, start: string, { onHead, onTrouble }: WatchPorts): () => void {
   const ending = new AbortController();
   const range = { key: base64(start), range_end: base64(after(start)) };
-  const tell = (event: unknown): void => {
+  const report = (event: unknown): void => {
     const pair = keyValue.safeParse(event).data;
     const name = pair === undefined ? '' : textOf(pair.key).slice(start.length);
     if (pair !== undefined && /^[^/]+\/head$/.test(name)) {
@@ -77,22 +77,22 @@ function watch(etcd: EtcdMembers, start: string, { onHead, onTrouble }: WatchPor
   const follow = async (): Promise<void> => {
     const { answer, member } = await etcd.call('/v3/kv/range', range);
     const { header, kvs } = rangeSchema.parse(answer);
-    for (const pair of kvs) tell(pair);
+    for (const pair of kvs) report(pair);
     const from = String(BigInt(header.revision) + 1n);
     const request = { create_request: { ...range, start_revision: from } };
     for await (const line of etcd.stream(member, { path: '/v3/watch', request }, ending.signal)) {
       const { result } = watchSchema.parse(line);
-      for (const { type, kv } of result.events) if (type !== 'DELETE') tell(kv);
+      for (const { type, kv } of result.events) if (type !== 'DELETE') report(kv);
       if (result.canceled) return;
     }
   };
-  const again = async (): Promise<void> => {
+  const keepFollowing = async (): Promise<void> => {
     await follow().catch((error: unknown) => {
       if (!ending.signal.aborted) onTrouble(error);
     });
-    if (!ending.signal.aborted) setTimeout(() => void again(), etcdRetryMs).unref();
+    if (!ending.signal.aborted) setTimeout(() => void keepFollowing(), etcdRetryMs).unref();
   };
-  void again();
+  void keepFollowing();
   return () => ending.abort();
 }
 

@@ -28,8 +28,8 @@ export interface EtcdMembers {
   ): AsyncGenerator<unknown>;
 }
 
-export function etcdMembers(members: readonly string[], place: EtcdPlace): EtcdMembers {
-  const post = postAs(place);
+export function etcdMembers(members: readonly string[], settings: EtcdPlace): EtcdMembers {
+  const post = postAs(settings);
   let first = 0;
   const send = async (path: string, body: unknown): Promise<Sent> => {
     let doubtful = false;
@@ -81,27 +81,27 @@ type Post = (call: Omit<EtcdPost, 'token'>, signal: AbortSignal) => Promise<Inco
 const tokenSchema = z.object({ token: z.string() });
 
 /** With a user, calls carry a token, which is renewed when a member no longer accepts it. */
-function postAs(place: EtcdPlace): Post {
-  const { user, passwordFile } = place.access;
+function postAs(settings: EtcdPlace): Post {
+  const { user, passwordFile } = settings.access;
   if (user === undefined)
-    return (call, signal) => postEtcd(place, { ...call, token: null }, signal);
+    return (call, signal) => postEtcd(settings, { ...call, token: null }, signal);
   let token: string | null = null;
   const authenticate = async (member: string, signal: AbortSignal): Promise<string> => {
     const password = passwordFile === undefined ? '' : String(await readSecret(passwordFile));
     const body = { name: user, password: password.replace(/\r?\n$/, '') };
-    const asked = { member, path: '/v3/auth/authenticate', body, token: null };
-    return tokenSchema.parse(await json(await postEtcd(place, asked, signal))).token;
+    const request = { member, path: '/v3/auth/authenticate', body, token: null };
+    return tokenSchema.parse(await json(await postEtcd(settings, request, signal))).token;
   };
   return async (call, signal) => {
-    const known = token;
+    const previousToken = token;
     token ??= await authenticate(call.member, signal);
     try {
-      return await postEtcd(place, { ...call, token }, signal);
+      return await postEtcd(settings, { ...call, token }, signal);
     } catch (error) {
-      if (known === null || !isRefusal(error)) throw error;
+      if (previousToken === null || !isRefusal(error)) throw error;
       token = null;
       token = await authenticate(call.member, signal);
-      return postEtcd(place, { ...call, token }, signal);
+      return postEtcd(settings, { ...call, token }, signal);
     }
   };
 }

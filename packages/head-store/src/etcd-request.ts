@@ -24,7 +24,7 @@ export interface EtcdPost {
 }
 
 /** A member that answers with one of these has done nothing: it rejects request or sender. */
-const refusing = new Set([400, 401, 403, 404, 412]);
+const refusalStatuses = new Set([400, 401, 403, 404, 412]);
 
 /**
  * Resolves to the response once its status is 200; its body follows. Certificates are read for each
@@ -49,9 +49,9 @@ export async function postEtcd(
   });
   const status = response.statusCode ?? 0;
   if (status === 200) return response;
-  const said = (await text(response)).slice(0, 300);
-  if (refusing.has(status)) throw refused(member, status, said);
-  throw new Error(`${member} answered ${status}: ${said}`);
+  const answerText = (await text(response)).slice(0, 300);
+  if (refusalStatuses.has(status)) throw refused(member, status, answerText);
+  throw new Error(`${member} answered ${status}: ${answerText}`);
 }
 
 async function certificatesOf({ ca, cert, key }: StoreAccess) {
@@ -85,9 +85,9 @@ async function readAccess(path: string, read = readRegularFile): Promise<Buffer>
   });
 }
 
-function refused(member: string, status: number, said: string): CodedError {
-  return new CodedError('HEAD_STORE_REFUSED', `${member} answered ${status}: ${said}`, {
+function refused(member: string, status: number, answerText: string): CodedError {
+  return new CodedError('HEAD_STORE_REFUSED', `${member} answered ${status}: ${answerText}`, {
     hint: 'log in: --store etcds://USER@HOST:PORT,… --store-password-file FILE',
-    details: { member, status, said },
+    details: { member, status, said: answerText },
   });
 }

@@ -61,16 +61,16 @@ export function parseTransaction(text: string): TransactionFile {
 }
 
 /** Names begin with the sequence: a file that a later head does not name never becomes a head's. */
-export function transactionName(one: Pick<HeadRecord, 'sequence' | 'transaction'>): string {
-  return `${prefixOf(one)}.json`;
+export function transactionName(record: Pick<HeadRecord, 'sequence' | 'transaction'>): string {
+  return `${prefixOf(record)}.json`;
 }
 
 /** `name`: the file's name in a rings folder. */
 export function storedName(
-  one: Pick<HeadRecord, 'sequence' | 'transaction'>,
+  record: Pick<HeadRecord, 'sequence' | 'transaction'>,
   name: string,
 ): string {
-  return `${prefixOf(one)}-${name}`;
+  return `${prefixOf(record)}-${name}`;
 }
 
 function prefixOf({ sequence, transaction }: Pick<HeadRecord, 'sequence' | 'transaction'>): string {

@@ -15,8 +15,8 @@ export function openHeadStore(text: string, access: StoreAccess = openAccess): H
   const members = hosts?.split(',') ?? [];
   if (hosts !== undefined && members.every((member) => /^.+:\d{1,5}$/.test(member))) {
     const start = prefix?.replace(/\/+$/, '') || defaultPrefix;
-    const opened = user === null ? access : { ...access, user };
-    return etcdHeadStore(url, { members, prefix: start, tls: secure === 's', access: opened });
+    const userAccess = user === null ? access : { ...access, user };
+    return etcdHeadStore(url, { members, prefix: start, tls: secure === 's', access: userAccess });
   }
   const [, path] = /^dir:(.+)$/.exec(url) ?? [];
   if (path !== undefined) return directoryHeadStore(url, path);

@@ -36,9 +36,9 @@ export async function hold(
   const folder = join(store, record.ring);
   await readdir(store);
   if ((await mkdir(folder, { recursive: true })) !== undefined) await syncDirectory(store);
-  const there = new Set(await readdir(folder));
+  const existing = new Set(await readdir(folder));
   for (const file of [...content.files, ...content.receipts]) {
-    if (!there.has(file.name)) await addDurably(join(folder, file.name), await read(file));
+    if (!existing.has(file.name)) await addDurably(join(folder, file.name), await read(file));
   }
   await addDurably(join(folder, transactionName(record)), text);
 }
@@ -77,7 +77,10 @@ export async function discard(store: string, record: HeadRecord): Promise<void> 
  * does not name. They belong to older heads, or to commits that were stopped or lost against this
  * one.
  */
-export async function sweep(store: string, { record, content }: Transaction): Promise<void> {
+export async function removeOlderFiles(
+  store: string,
+  { record, content }: Transaction,
+): Promise<void> {
   const files = [...content.files, ...content.receipts];
   const named = new Set([transactionName(record), ...files.map(({ name }) => name)]);
   await removeWhere(join(store, record.ring), (name) => {
@@ -87,10 +90,10 @@ export async function sweep(store: string, { record, content }: Transaction): Pr
 }
 
 /** A temporary file counts as the file it was to become. */
-async function removeWhere(folder: string, gone: (name: string) => boolean): Promise<void> {
+async function removeWhere(folder: string, isRemovable: (name: string) => boolean): Promise<void> {
   const unfinished = new RegExp(`^\\${temporaryPrefix}[0-9]+-[0-9a-f]+-`);
   for (const name of (await readdir(folder).catch(nullIfMissing)) ?? []) {
-    if (gone(name.replace(unfinished, ''))) await rm(join(folder, name), { force: true });
+    if (isRemovable(name.replace(unfinished, ''))) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -29,8 +29,8 @@ export function storeAccessOf(
 ): StoreAccess {
   const found = Object.entries(storeAccessNames).flatMap(([field, name]) => {
     const variable = `RINGWRIGHT_${name.toUpperCase().replaceAll('-', '_')}`;
-    const given = option(name) ?? env[variable];
-    return given === undefined ? [] : [[field, resolve(given)]];
+    const path = option(name) ?? env[variable];
+    return path === undefined ? [] : [[field, resolve(path)]];
   });
   const user = env['RINGWRIGHT_STORE_USER'];
   return { ...Object.fromEntries(found), ...(user === undefined ? {} : { user }) };

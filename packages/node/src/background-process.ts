@@ -40,7 +40,7 @@ export interface BackgroundOptions<Answer> {
  * File descriptor of the shell. The shell writes the program's pid to it, and a line written to it
  * starts the program.
  */
-const GATE = 4;
+const CONTROL_FD = 4;
 /**
  * Descriptor for the program's messages to the operator. The shell's own messages, about killed
  * programs, are discarded.
@@ -50,8 +50,8 @@ const MESSAGES = 5;
 const TERMINATED = 143;
 
 /** A shell that waits for a line and then becomes the program. */
-const ONE_RUN = `echo $$ >&${GATE}
-read -r _ <&${GATE} && exec nice -n ${NICE} "$0" "$@" 2>&${MESSAGES}`;
+const ONE_RUN = `echo $$ >&${CONTROL_FD}
+read -r _ <&${CONTROL_FD} && exec nice -n ${NICE} "$0" "$@" 2>&${MESSAGES}`;
 /**
  * Runs one program after the other until one ends in another way than by SIGTERM. Not in a session
  * of its own: Linux gives each session an equal share of the CPU, whatever its nice value.
@@ -75,9 +75,9 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   #pid: number | null = null;
   /** State of that program; `none` if no pid is known, and while the previous program ends. */
   #stage: 'none' | 'parked' | 'begun' = 'none';
-  #wanted = false;
+  #isStarted = false;
   /** Orders for a program that has not started. */
-  #held: Order[] = [];
+  #queuedOrders: Order[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(options: BackgroundOptions<Answer>) {
@@ -85,7 +85,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   }
 
   get running(): boolean {
-    return this.#wanted;
+    return this.#isStarted;
   }
 
   /** Forks the shell that `start` needs, unless it exists. Throws what `fork` throws. */
@@ -95,9 +95,9 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
 
   /** Returns false if the process was running already. Throws what `fork` throws. */
   start(): boolean {
-    if (this.#wanted) return false;
+    if (this.#isStarted) return false;
     this.park();
-    this.#wanted = true;
+    this.#isStarted = true;
     this.#beginParked();
     return true;
   }
@@ -114,16 +114,16 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     shell.on('message', (answer: Answer) => {
       if (isCurrent() && this.#stage === 'begun') this.#options.onAnswer(answer);
     });
-    const lost = (why: string): void => {
+    const onEnd = (why: string): void => {
       if (isCurrent()) this.#lose(why);
     };
-    shell.once('error', ({ message }) => lost(message));
-    shell.once('exit', (code, signal) => lost(`it ended with ${code ?? signal}`));
-    const gate = gateOf(shell);
-    if (gate !== null) {
-      const lines = createInterface({ input: gate.unref() });
+    shell.once('error', ({ message }) => onEnd(message));
+    shell.once('exit', (code, signal) => onEnd(`it ended with ${code ?? signal}`));
+    const controlPipe = controlPipeOf(shell);
+    if (controlPipe !== null) {
+      const lines = createInterface({ input: controlPipe.unref() });
       lines.on('line', (pid) => {
-        if (isCurrent()) this.#hear(Number(pid));
+        if (isCurrent()) this.#onParked(Number(pid));
       });
       lines.on('error', () => undefined); // the shell's exit tells more
     }
@@ -132,7 +132,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   }
 
   /** The shell has parked the next program, so the previous one has ended. */
-  #hear(pid: number): void {
+  #onParked(pid: number): void {
     if (this.#stage === 'begun') return this.#lose('it ended with SIGTERM');
     this.#pid = pid;
     this.#stage = 'parked';
@@ -140,17 +140,17 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   }
 
   #beginParked(): void {
-    if (!this.#wanted || this.#stage !== 'parked') return;
+    if (!this.#isStarted || this.#stage !== 'parked') return;
     this.#stage = 'begun';
-    gateOf(this.#shell)?.write('\n');
-    for (const order of this.#held.splice(0)) this.#post(order);
+    controlPipeOf(this.#shell)?.write('\n');
+    for (const order of this.#queuedOrders.splice(0)) this.#post(order);
   }
 
   /** Does nothing if the process was not started or has been lost: `onLost` has reported that. */
   send(order: Order): void {
-    if (!this.#wanted) return;
+    if (!this.#isStarted) return;
     if (this.#stage === 'begun') this.#post(order);
-    else this.#held.push(order);
+    else this.#queuedOrders.push(order);
   }
 
   #post(order: Order): void {
@@ -163,7 +163,7 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
    */
   hold(hasWork: boolean): void {
     clearTimeout(this.#idleTimer);
-    if (this.#shell === null || !this.#wanted) return;
+    if (this.#shell === null || !this.#isStarted) return;
     holdBy(this.#shell, hasWork);
     if (hasWork) return;
     this.#idleTimer = setTimeout(() => this.#endIdle(), this.#options.idleMsMax);
@@ -172,8 +172,8 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
 
   /** Ends the idle program and keeps the shell. */
   #endIdle(): void {
-    this.#wanted = false;
-    this.#held = [];
+    this.#isStarted = false;
+    this.#queuedOrders = [];
     if (this.#stage === 'begun') {
       this.#stage = 'none';
       endProgram(this.#pid, 'SIGTERM');
@@ -192,25 +192,25 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     clearTimeout(this.#idleTimer);
     this.kill();
     // Also ends a program whose pid is not known yet.
-    gateOf(this.#shell)?.destroy();
+    controlPipeOf(this.#shell)?.destroy();
     this.#shell = null;
     this.#pid = null;
     this.#stage = 'none';
-    this.#wanted = false;
-    this.#held = [];
+    this.#isStarted = false;
+    this.#queuedOrders = [];
   }
 
   #lose(why: string): void {
-    const wasWanted = this.#wanted;
+    const wasStarted = this.#isStarted;
     this.end();
-    if (wasWanted) this.#options.onLost(why);
+    if (wasStarted) this.#options.onLost(why);
   }
 }
 
 /** Null if the shell could not be forked. */
-function gateOf(shell: ChildProcess | null): Socket | null {
-  const gate = shell?.stdio?.[GATE];
-  return gate instanceof Socket ? gate : null;
+function controlPipeOf(shell: ChildProcess | null): Socket | null {
+  const controlPipe = shell?.stdio?.[CONTROL_FD];
+  return controlPipe instanceof Socket ? controlPipe : null;
 }
 
 /** Sets whether the shell keeps this process alive. */

@@ -46,16 +46,16 @@ async function adoptChildren(
   const children = family.children.map(({ partition, incarnation }) => {
     return childOf(partitionOf(parts, { keyspace, partition }), incarnation);
   });
-  const begun = new Map(children.map((child) => [child, child.incarnation]));
+  const startIncarnations = new Map(children.map((child) => [child, child.incarnation]));
   const parents = family.parents
     .map((partition) => partitionOf(parts, { keyspace, partition }))
     .filter((parent) => !isEmpty(parent));
   const built = new Map<number, BuiltChild>();
   const bytesToCopy = parents.reduce((sum, one) => sum + bytesOnDisk(parts.root, one), 0);
   const directory = parts.stagingPath('children');
-  await using ends = new AsyncDisposableStack();
-  ends.defer(() => removeFiles(directory));
-  ends.use(await roomFor(parts, 2 * bytesToCopy));
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => removeFiles(directory));
+  cleanup.use(await roomFor(parts, 2 * bytesToCopy));
   if (parents.length > 0) {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const files = await build(parts, { family, parents, children, directory });
@@ -64,7 +64,7 @@ async function adoptChildren(
   }
   const adopted = await mapConcurrent(children, childrenPlacedAtOnce, async (child) => {
     const { rows, bytes } = built.get(child.partition) ?? { rows: 0, bytes: 0 };
-    const incarnation = begun.get(child) ?? '';
+    const incarnation = startIncarnations.get(child) ?? '';
     if (rows > 0) await adopt(parts, child, { incarnation, staging: directory });
     else childOf(child, incarnation);
     return [child.partition, { rows, bytes, incarnation: child.incarnation }] as const;
@@ -116,9 +116,9 @@ async function build(
     if (error instanceof CodedError) throw error;
     // The scrub finds out which parent is damaged, and marks it.
     for (const parent of parents) await scrubPartition(parts, parent);
-    const what = messageOf(error);
+    const reason = messageOf(error);
     const names = parents.map(partitionName).join(', ');
-    throw new CodedError('COPY_INVALID', `children of ${names}: ${what}`);
+    throw new CodedError('COPY_INVALID', `children of ${names}: ${reason}`);
   } finally {
     for (const file of files) await removeFiles(file);
   }

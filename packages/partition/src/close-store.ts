@@ -81,13 +81,13 @@ function orFail(parts: StoreParts, work: () => void): void {
  * no checkpoint after `withinMs`. True when the files hold everything, and the log is empty.
  * The directory stays locked until the process ends. Rejects with STORE_FAILED.
  */
-export async function leaveStore(parts: StoreParts, withinMs: number): Promise<boolean> {
+export async function exitStore(parts: StoreParts, withinMs: number): Promise<boolean> {
   await endWork(parts);
   const endsAt = performance.now() + withinMs;
-  const open = [...parts.files.all()];
+  const openPartitions = [...parts.files.all()];
   // Checked even if no time is left: the next start would use a file that took another's place.
-  for (const partition of open) lookAt(parts, partition);
-  await mapConcurrent(open, filesSyncedAtOnce, async (partition) => {
+  for (const partition of openPartitions) lookAt(parts, partition);
+  await mapConcurrent(openPartitions, filesSyncedAtOnce, async (partition) => {
     if (parts.failure !== null || performance.now() > endsAt) return;
     await checkpointFile(parts, partition);
   });

@@ -49,19 +49,19 @@ async function viewOf(root: string): Promise<StoreView> {
   const files = new Map<string, string>();
   const empties = await readEmptyPartitions(root);
   const unfinished = new Map(empties.all().map((empty) => [partitionName(empty), empty]));
-  for (const place of await listPartitionDirectories(root)) {
-    const { keyspace, partition } = place;
+  for (const folder of await listPartitionDirectories(root)) {
+    const { keyspace, partition } = folder;
     try {
       // The next start sees an unfinished partition as empty until it has replayed the log.
-      if (await isUnfinished(place, empties)) continue;
-      unfinished.delete(partitionName(place));
-      const file = await fileOf(place.directory);
+      if (await isUnfinished(folder, empties)) continue;
+      unfinished.delete(partitionName(folder));
+      const file = await fileOf(folder.directory);
       const meta = read(file, readMeta);
       infos.push(infoOf(meta, tallyOf(meta)));
-      files.set(partitionName(place), file);
+      files.set(partitionName(folder), file);
     } catch (error) {
       if (!isDamage(error)) throw error;
-      damaged.push({ keyspace, partition, error: damageError(error, place) });
+      damaged.push({ keyspace, partition, error: damageError(error, folder) });
     }
   }
   for (const empty of unfinished.values()) {
@@ -72,11 +72,11 @@ async function viewOf(root: string): Promise<StoreView> {
     damaged: () => damaged,
     logBytes: (await roomToStart(root)).logBytes,
     newest: (keyspace, partition, limit) => {
-      const place = partitionName({ keyspace, partition });
-      const file = files.get(place);
+      const name = partitionName({ keyspace, partition });
+      const file = files.get(name);
       if (file !== undefined)
         return read(file, (db) => newestRecords(new PreparedStatements(db), limit));
-      if (unfinished.has(place)) return [];
+      if (unfinished.has(name)) return [];
       throw absent(keyspace, partition);
     },
   };
@@ -94,10 +94,12 @@ async function fileOf(directory: string): Promise<string> {
  * else needs them.
  */
 function read<T>(file: string, use: (db: Database.Database) => T): T {
-  const made = [`${file}-shm`, `${file}-wal`].filter((beside) => !existsSync(beside));
-  using ends = new DisposableStack();
-  for (const beside of made) ends.defer(() => rmSync(beside, { force: true }));
-  const db = ends.adopt(new Database(file, { readonly: true, timeout: 0 }), (one) => one.close());
+  const newFiles = [`${file}-shm`, `${file}-wal`].filter((beside) => !existsSync(beside));
+  using cleanup = new DisposableStack();
+  for (const beside of newFiles) cleanup.defer(() => rmSync(beside, { force: true }));
+  const db = cleanup.adopt(new Database(file, { readonly: true, timeout: 0 }), (one) =>
+    one.close(),
+  );
   db.pragma('trusted_schema = OFF');
   return use(db);
 }

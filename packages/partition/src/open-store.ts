@@ -136,7 +136,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     onFailure: fail,
     finish: (partition) => finishFile(ready, partition),
   });
-  const side = { jobsMax: sideJobsMax, idleMsMax: sideProcessIdleMsMax };
+  const sideOptions = { jobsMax: sideJobsMax, idleMsMax: sideProcessIdleMsMax };
   let staged = 0;
   const parts: StoreParts = {
     ...ready,
@@ -145,8 +145,8 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     suspects: new Set(),
     mirrors: new Map(),
     durableKeyspaces: new Set(),
-    audits: new SideProcess(side),
-    copies: new SideProcess(side),
+    audits: new SideProcess(sideOptions),
+    copies: new SideProcess(sideOptions),
     carrier: new CopyProcess({ ...(options.copies ?? anyCopies), idleMsMax: sideProcessIdleMsMax }),
     newIncarnation: () => {
       const incarnation = options.newIncarnation();
@@ -169,7 +169,7 @@ function applyBatch(parts: StoreParts, batch: LogBatch): void {
   const { files, limits, memtables, registry, checkpointer, fail } = parts;
   // Calls resolve at the end: a caller may do anything, even throw, and must not find the store
   // half-way through a batch.
-  const done: WriteCall[] = [];
+  const finishedCalls: WriteCall[] = [];
   try {
     const touched = applyWrites(batch.entries, {
       files,
@@ -177,7 +177,7 @@ function applyBatch(parts: StoreParts, batch: LogBatch): void {
       answer: ({ call, index }, outcome) => {
         call.outcomes[index] = outcome;
         call.waiting -= 1;
-        if (call.waiting === 0) done.push(call);
+        if (call.waiting === 0) finishedCalls.push(call);
       },
       refuse: ({ call }, error) => call.reject(error),
     });
@@ -190,9 +190,10 @@ function applyBatch(parts: StoreParts, batch: LogBatch): void {
     }
   } catch (error) {
     fail(error);
-    for (const { call } of batch.entries) if (!done.includes(call)) call.reject(parts.failure);
+    for (const { call } of batch.entries)
+      if (!finishedCalls.includes(call)) call.reject(parts.failure);
   }
-  for (const call of done) call.resolve(call.outcomes);
+  for (const call of finishedCalls) call.resolve(call.outcomes);
 }
 
 interface MachineLimits {

@@ -27,11 +27,11 @@ export async function raiseFloor(
   // A floor of 0 covers no tombstone.
   if (ms === 0) return false;
   return parts.mutex.run(partitionName(partition), async () => {
-    const { dropped, incarnation } = partition;
+    const { purgedFloor: dropped, incarnation } = partition;
     if (dropped?.incarnation === incarnation && dropped.floorMs >= ms) return false;
     const use = <T>(work: (file: PartitionFile) => T): T => withFile(parts, partition, work);
-    const before = use((file) => file.info());
-    checkPromised(before, ms);
+    const infoBefore = use((file) => file.info());
+    requireBelowBarrier(infoBefore, ms);
     await changeMarks(parts, partition, { floorMs: ms });
     // failpoint: floor.raised
     use((file) => file.promises.endUpTo(ms));
@@ -43,12 +43,12 @@ export async function raiseFloor(
       });
       await setImmediate();
     }
-    partition.dropped = { incarnation, floorMs: ms };
-    return before.floorMs < ms || use((file) => file.info()).digest !== before.digest;
+    partition.purgedFloor = { incarnation, floorMs: ms };
+    return infoBefore.floorMs < ms || use((file) => file.info()).digest !== infoBefore.digest;
   });
 }
 
-function checkPromised({ barrierMs }: PartitionInfo, ms: number): void {
+function requireBelowBarrier({ barrierMs }: PartitionInfo, ms: number): void {
   if (ms <= barrierMs) return;
   throw new CodedError('VALUE_OUT_OF_RANGE', `floor ${ms} is above the barrier ${barrierMs}`, {
     details: { ms, barrierMs },

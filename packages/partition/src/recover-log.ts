@@ -39,8 +39,8 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   const directory = dataPaths.log(root);
   checkLogIsThere(root, await listSegments(directory));
   const segments = await replayLog(directory, {
-    apply: ({ partition: named, entries, segment }) => {
-      const partition = replayed(named, segment, registry);
+    apply: ({ partition: logPartition, entries, segment }) => {
+      const partition = replayed(logPartition, segment, registry);
       if (partition === null) return;
       const options = { files, segment, answer: () => {}, refuse: () => {} };
       applyGroup(partition, entries, options);
@@ -48,13 +48,16 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
       if (partition.file?.wal.exceeds(RECOVERY.walBytesMax)) checkpointPartition(files, partition);
     },
     applied: ({ keyspace, partition }) => {
-      const known = registry.get(keyspace, partition);
-      if (known === undefined || known.dirtySegment === noSegment) return;
-      checkpointPartition(files, known);
+      const replayedPartition = registry.get(keyspace, partition);
+      if (replayedPartition === undefined || replayedPartition.dirtySegment === noSegment) return;
+      checkpointPartition(files, replayedPartition);
       // Rows that wait in memory would keep the bytes of the segments alive.
-      if (known.damage !== null) files.abandon(known);
-      else known.file?.pageCache.trim();
-      assert((known.file?.pending.size ?? 0) === 0, 'no row waits in the bytes of a segment');
+      if (replayedPartition.damage !== null) files.abandon(replayedPartition);
+      else replayedPartition.file?.pageCache.trim();
+      assert(
+        (replayedPartition.file?.pending.size ?? 0) === 0,
+        'no row waits in the bytes of a segment',
+      );
     },
   });
   await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true);
@@ -63,7 +66,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
     noSegment,
   );
   // The new segment comes first: a log in use always has a segment.
-  const begun = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
+  const newSegment = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
   try {
     await raiseFlag(dataPaths.logInUse(root));
     // failpoint: replay.before-removal
@@ -72,10 +75,10 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
       segments.filter((number) => number < needed),
     );
   } catch (error) {
-    await begun.handle.close();
+    await newSegment.handle.close();
     throw error;
   }
-  return begun;
+  return newSegment;
 }
 
 /**

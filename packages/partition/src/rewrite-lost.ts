@@ -38,10 +38,10 @@ export function rewriteLost(parts: StoreParts, partition: Partition): Promise<bo
     const found = identityOf(file.db.name);
     if (found !== null && found.ino !== fileIdentities?.data?.ino) return false;
     const staged = parts.stagingPath('rewrite');
-    await using ends = new AsyncDisposableStack();
-    ends.defer(() => removeFiles(staged));
-    ends.use(await roomFor(parts, file.info().bytes));
-    ends.use(pinned(partition));
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => removeFiles(staged));
+    cleanup.use(await roomFor(parts, file.info().bytes));
+    cleanup.use(pinned(partition));
     if (!(await copyWhole(parts, file, staged))) return false;
     await parts.mutex.run(currentTurn(partition), () =>
       adopt(parts, partition, { present: file, staged }),
@@ -130,8 +130,8 @@ async function placeAndOpen(
     readonly incarnation: string;
   },
 ): Promise<PartitionFile> {
-  const place = join(home, incarnation);
-  await rename(staged, place);
+  const directory = join(home, incarnation);
+  await rename(staged, directory);
   try {
     // failpoint: rewrite.placed
     await syncDirectory(home);
@@ -139,9 +139,9 @@ async function placeAndOpen(
     if (partition.isDropped || partition.file !== present) {
       throw new CodedError('PARTITION_ABSENT', home);
     }
-    return openDataFile(join(place, 'data.db'));
+    return openDataFile(join(directory, 'data.db'));
   } catch (error) {
-    await removeFiles(place);
+    await removeFiles(directory);
     throw error;
   }
 }

@@ -3,7 +3,7 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Stamp } from '@ringwright/base/stamp';
 import { storeChildren } from './adopt-children.ts';
-import { closeStore, leaveStore } from './close-store.ts';
+import { closeStore, exitStore } from './close-store.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import { type IncomingCopy, receiveCopy } from './copy/incoming-copy.ts';
 import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
@@ -278,7 +278,7 @@ export class Store {
 
   /** Replaces `close` in a process that is about to exit: see leaveStore. */
   leave(withinMs: number): Promise<boolean> {
-    this.#closing ??= leaveStore(this.#parts, withinMs);
+    this.#closing ??= exitStore(this.#parts, withinMs);
     return this.#closing;
   }
 

@@ -24,8 +24,8 @@ export async function createRing(
   state: BuilderState,
   command: string,
 ): Promise<void> {
-  await installRingFolder(ringFolder(rings, state.ring), null, (made) =>
-    begin(made, state, command),
+  await installRingFolder(ringFolder(rings, state.ring), null, (folder) =>
+    begin(folder, state, command),
   );
 }
 
@@ -48,16 +48,16 @@ interface RingToAdd {
 export async function addRing(rings: string, toAdd: RingToAdd): Promise<VersionId | null> {
   const { ring, state, command } = toAdd;
   let head: VersionId | null = null;
-  await installRingFolder(ringFolder(rings, state.ring), null, async (made) => {
-    await begin(made, state, command);
-    if (ring !== null) head = await commitFirst(dirname(made.path), { ...toAdd, ring });
+  await installRingFolder(ringFolder(rings, state.ring), null, async (folder) => {
+    await begin(folder, state, command);
+    if (ring !== null) head = await commitFirst(dirname(folder.path), { ...toAdd, ring });
   });
   return head;
 }
 
-async function begin(made: RingFolder, state: BuilderState, command: string): Promise<void> {
+async function begin(folder: RingFolder, state: BuilderState, command: string): Promise<void> {
   const staged = [{ command, changes: [] }];
-  await replaceDurably(made.builder, printBuilderFile({ head: null, log: null, state, staged }));
+  await replaceDurably(folder.builder, printBuilderFile({ head: null, log: null, state, staged }));
 }
 
 async function commitFirst(

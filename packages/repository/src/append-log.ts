@@ -45,11 +45,11 @@ export type Note = Pick<LogEntry, 'time' | 'user' | 'message' | 'details' | 'kin
  * After a crash the entry is there or not, and nothing else has changed.
  */
 export async function noteVersion(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   head: VersionId,
   note: Note,
 ): Promise<void> {
-  await writeRing(place, note, (ring) => appendNote(ring, head, note));
+  await writeRing(location, note, (ring) => appendNote(ring, head, note));
 }
 
 /** Adds a note to the log and updates builder.json. The caller holds the lock. */
@@ -60,14 +60,14 @@ export async function appendNote(
 ): Promise<void> {
   assert(!makesVersion(entry), `an entry of kind ${entry.kind} is not a note`);
   const { folder, file, log } = writable;
-  const made = log.entries.find((one) => makesVersion(one) && one.id === head.id);
-  if (made === undefined) throw isGone(folder.ring, head);
-  const { version, id, parent } = made;
+  const versionEntry = log.entries.find((one) => makesVersion(one) && one.id === head.id);
+  if (versionEntry === undefined) throw isGone(folder.ring, head);
+  const { version, id, parent } = versionEntry;
   const noted = { ...entry, version, id, parent, moves: 0, figures: {} };
   const changed = entry.kind === 'sign' ? [version] : [];
   const extended = await appendLog(writable, noted, { changed });
-  const end = extended.hashes.at(-1) ?? null;
-  await replaceDurably(folder.builder, printBuilderFile({ ...file, log: end }));
+  const lastHash = extended.hashes.at(-1) ?? null;
+  await replaceDurably(folder.builder, printBuilderFile({ ...file, log: lastHash }));
 }
 
 /** A push or rollout takes long. Meanwhile git or a restore may have brought another history. */

@@ -42,13 +42,17 @@ export function requireApproved(
   const { signed, signers, needed, missing } = approvalOf(version, trust);
   if (missing === 0) return;
   const { keyspace, version: number } = version.ring;
-  const has = signed ? `${signers.length} of ${needed} signatures` : 'no signature';
-  throw new CodedError('SIGNATURES_MISSING', `version ${number} of ${keyspace} has ${has}`, {
-    hint: signed
-      ? `another person with a ring key must run: ring-builder sign ${keyspace} ${number}`
-      : `ring-builder commit ${keyspace} -m "signed from here on" creates a signed version`,
-    details: { ring: keyspace, version: number, signers, needed, missing },
-  });
+  const signatureText = signed ? `${signers.length} of ${needed} signatures` : 'no signature';
+  throw new CodedError(
+    'SIGNATURES_MISSING',
+    `version ${number} of ${keyspace} has ${signatureText}`,
+    {
+      hint: signed
+        ? `another person with a ring key must run: ring-builder sign ${keyspace} ${number}`
+        : `ring-builder commit ${keyspace} -m "signed from here on" creates a signed version`,
+      details: { ring: keyspace, version: number, signers, needed, missing },
+    },
+  );
 }
 
 /** Returns the name that a root gives the key, or the key's id. */

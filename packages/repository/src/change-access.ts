@@ -19,7 +19,7 @@ import { type RingsTrust, requireTrust } from './folder/trust-file.ts';
 import { withTrustLock } from './rotate-trust.ts';
 import type { Author } from './write-ring.ts';
 
-interface Given {
+interface AccessRequest {
   readonly key: KeyObject | undefined;
   /** The change in a few words, for lists and logs. */
   readonly change: string;
@@ -30,18 +30,22 @@ interface Given {
  * Writes the next access document. Throws TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN,
  * LOCK_HELD, SIGNATURES_MISSING if the present document lacks signatures, and what `next` throws.
  */
-export function changeAccess(rings: string, author: Author, wanted: Given): Promise<RingsAccess> {
+export function changeAccess(
+  rings: string,
+  author: Author,
+  request: AccessRequest,
+): Promise<RingsAccess> {
   return withTrustLock(rings, author, async () => {
     const { trust } = await requireTrust(rings);
     const ms = Date.parse(author.time);
     requireUnexpired(trust, ms);
-    const key = requireRingKey(trust, wanted.key);
+    const key = requireRingKey(trust, request.key);
     const present = await readAccess(rings, trust);
     if (present !== null) requireBuildable(present, keyIdOf(spkiOf(key)));
     const before = present?.document ?? null;
     const { cluster, epoch } = trust.root;
-    const about = { cluster, epoch, by: author.user, ms, change: wanted.change };
-    const payload = accessPayload(wanted.next(before, about));
+    const accessChange = { cluster, epoch, by: author.user, ms, change: request.change };
+    const payload = accessPayload(request.next(before, accessChange));
     await writeAccess(rings, signedDocument(payload, [signPayload(key, payload)]));
     return must(await readAccess(rings, trust), 'it was just written');
   });

@@ -33,9 +33,9 @@ import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 import { readTrust } from './folder/trust-file.ts';
 import { judgeVersion } from './judge-version.ts';
+import { requireSignedHead, requireState } from './require-signed-head.ts';
 import { judgeProof, proofDetails, receiptsText } from './shared/move-proof.ts';
 import type { PublishStep } from './shared/publish-head.ts';
-import { requireState, requireVouched } from './vouched-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
 type CommitStep = 'written' | PublishStep | 'logged' | 'recorded';
@@ -79,8 +79,8 @@ export interface VersionToCommit {
  */
 export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<VersionId> {
   const { ring, state, entry, expected } = toCommit;
-  const place = { rings, ring: ring.keyspace };
-  return writeRing(place, entry, async (writable) => {
+  const location = { rings, ring: ring.keyspace };
+  return writeRing(location, entry, async (writable) => {
     const { folder, file, log } = writable;
     if (expected.head?.id !== file.head?.id) {
       throw headMoved(ring.keyspace, expected.head, file.head);
@@ -98,17 +98,17 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
     if (previous !== null) {
       requireState(folder, previous, file.state);
       const { key } = toCommit;
-      if (trusted !== null) await requireVouched(folder, previous, { ...trusted, key });
+      if (trusted !== null) await requireSignedHead(folder, previous, { ...trusted, key });
     }
-    const before = { entries: log.entries, state: file.state, head: previous?.ring ?? null };
+    const judgedFrom = { entries: log.entries, state: file.state, head: previous?.ring ?? null };
     if (trust === null && previous !== null) requireUnsigned(rings, previous);
-    const verdict = judgeVersion(before, toJudge, trust);
+    const verdict = judgeVersion(judgedFrom, toJudge, trust);
     const logHead = log.hashes.at(-1) ?? null;
-    const commits = entry.kind === 'commit';
-    const kept = commits ? [] : keptLaterSections(previous?.extraSections ?? []);
+    const isCommit = entry.kind === 'commit';
+    const keptSections = isCommit ? [] : keptLaterSections(previous?.extraSections ?? []);
     const extraSections = [
-      ...stagedSections(commits ? stagedChanges(file.staged) : []),
-      ...(later === undefined ? kept : laterSections(later)),
+      ...stagedSections(isCommit ? stagedChanges(file.staged) : []),
+      ...(later === undefined ? keptSections : laterSections(later)),
     ];
     const staged = stagedDigestOf(extraSections);
     const { bytes, id, details } = encodeVersion(toCommit, verdict, {
@@ -116,28 +116,31 @@ export async function commitVersion(rings: string, toCommit: VersionToCommit): P
       logHead,
       extraSections,
     });
-    const proved = await writeProof(folder, toCommit, before.head);
+    const proved = await writeProof(folder, toCommit, judgedFrom.head);
     await writeVersionFile(folder, ring.version, bytes);
     toCommit.afterStep?.('written');
 
-    const made = {
+    const logEntry = {
       ...entry,
       details: { ...entry.details, ...details, ...proved },
       version: ring.version,
       id,
       parent: ring.parent,
       commands: [
-        ...(toCommit.commands ?? (commits ? file.staged.map(({ command }) => command) : [])),
+        ...(toCommit.commands ?? (isCommit ? file.staged.map(({ command }) => command) : [])),
       ],
       ...(staged === null ? {} : { staged }),
     };
     const changed = [ring.version];
-    const extended = await appendLog(writable, made, { changed, afterStep: toCommit.afterStep });
+    const extended = await appendLog(writable, logEntry, {
+      changed,
+      afterStep: toCommit.afterStep,
+    });
     toCommit.afterStep?.('logged');
 
     const head = { version: ring.version, id };
-    const end = extended.hashes.at(-1) ?? null;
-    const next = { head, log: end, state, staged: commits ? [] : file.staged };
+    const lastHash = extended.hashes.at(-1) ?? null;
+    const next = { head, log: lastHash, state, staged: isCommit ? [] : file.staged };
     await replaceDurably(folder.builder, printBuilderFile(next));
     toCommit.afterStep?.('recorded');
     return head;
@@ -170,8 +173,8 @@ async function writeProof(
     });
   }
   if (receipts.length === 0) return {};
-  const made = await mkdir(folder.receipts, { recursive: true });
-  if (made !== undefined) await syncDirectory(folder.path);
+  const created = await mkdir(folder.receipts, { recursive: true });
+  if (created !== undefined) await syncDirectory(folder.path);
   await replaceDurably(receiptsPath(folder, ring.version), receiptsText(receipts));
   return proofDetails(receipts);
 }
@@ -182,8 +185,8 @@ async function writeVersionFile(
   version: number,
   bytes: Uint8Array,
 ): Promise<void> {
-  const made = await mkdir(folder.versions, { recursive: true });
-  if (made !== undefined) await syncDirectory(folder.path);
+  const created = await mkdir(folder.versions, { recursive: true });
+  if (created !== undefined) await syncDirectory(folder.path);
   if (await addDurably(versionPath(folder, version), bytes)) return;
   throw new CodedError('HEAD_MOVED', `version ${version} of ${folder.ring} was just written`, {
     hint: `ring-builder status ${folder.ring}`,

@@ -64,8 +64,8 @@ export function ringPayload(bytes: Uint8Array): { type: string; bytes: Uint8Arra
 export function requireRingKey(trust: Trust, key: KeyObject | undefined): KeyObject {
   if (key !== undefined && trust.keys.ring.has(keyIdOf(spkiOf(key)))) return key;
   const { cluster, version } = trust.root;
-  const what = key === undefined ? 'no key was named' : 'the key is not one of the ring keys';
-  const message = `rings of cluster '${cluster}' are signed, but ${what} of root ${version}`;
+  const problem = key === undefined ? 'no key was named' : 'the key is not one of the ring keys';
+  const message = `rings of cluster '${cluster}' are signed, but ${problem} of root ${version}`;
   throw new CodedError('SIGNING_KEY_UNKNOWN', message, {
     hint: 'ring-builder key list shows the trusted keys; --key-folder DIR and --sign-as NAME select yours',
     details: { keys: [...trust.keys.ring.keys()] },

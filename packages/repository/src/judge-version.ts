@@ -89,10 +89,11 @@ export function changeGuardOf(
   const head = knownHead(from);
   if (head === null) return null;
   const removed = newlyRemoved(from.state, version.state);
-  const now = changeSize(head, version.ring, removed);
-  const size = withLaterWaves(now, head, version);
+  const versionSize = changeSize(head, version.ring, removed);
+  const size = withLaterWaves(versionSize, head, version);
   const role = trust?.root.roles.ring ?? null;
-  const large = forced(now, version.ring) ?? whyLarge(size, role?.movedShare ?? guardMovedShareMax);
+  const large =
+    forced(versionSize, version.ring) ?? whyLarge(size, role?.movedShare ?? guardMovedShareMax);
   if (large === null) return null;
   const secondSignature = role !== null && role.large <= role.keys.length;
   return { large, size, override: role?.override ?? true, secondSignature };
@@ -112,17 +113,17 @@ function newlyRemoved(before: BuilderState, after: BuilderState): ReadonlySet<nu
  * move one after the other never fall below a quorum at once.
  */
 function withLaterWaves(
-  now: ChangeSize,
+  versionSize: ChangeSize,
   head: Ring,
   { ring, entry, later = [] }: VersionToJudge,
 ): ChangeSize {
-  if (entry.kind !== 'commit' || later.length === 0) return now;
+  if (entry.kind !== 'commit' || later.length === 0) return versionSize;
   // Only the final devices of slots count, so successive waves can be one list of moves.
   const moves = later.flat().map((move, index): Move => {
     return { ...move, state: 'PROPOSED', assignment: ring.nextAssignment + index };
   });
-  const whole = changeSize(head, { ...ring, moves: [...ring.moves, ...moves] });
-  return { ...whole, underQuorum: now.underQuorum };
+  const totalSize = changeSize(head, { ...ring, moves: [...ring.moves, ...moves] });
+  return { ...totalSize, underQuorum: versionSize.underQuorum };
 }
 
 /**

@@ -63,14 +63,14 @@ export async function readFolder(folder: RingFolder): Promise<FolderContent> {
   for (let attempt = 0; ; attempt += 1) {
     const log = await readRingLog(folder);
     const file = await readBuilderFile(folder);
-    const end = log.hashes.at(-1) ?? null;
-    if (file.log === end) {
+    const lastHash = log.hashes.at(-1) ?? null;
+    if (file.log === lastHash) {
       const head = headOf(log.entries);
       if (head?.id === file.head?.id) return { file, log, behind: false };
       throw disagree(folder, file, log);
     }
-    const known = file.log === null || log.hashes.includes(file.log);
-    if (known) return { file: await complete(folder, file, log), log, behind: true };
+    const isKnown = file.log === null || log.hashes.includes(file.log);
+    if (isKnown) return { file: await complete(folder, file, log), log, behind: true };
     if (attempt === 3) throw disagree(folder, file, log);
   }
 }
@@ -88,18 +88,18 @@ export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> 
 
 /** Returns the builder.json that the last command would have written had it not been stopped. */
 async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Promise<BuilderFile> {
-  const done = log.hashes.indexOf(file.log ?? '') + 1;
-  const missed = log.entries.slice(done);
+  const doneCount = log.hashes.indexOf(file.log ?? '') + 1;
+  const missed = log.entries.slice(doneCount);
   const last = lastVersionEntry(missed);
-  const end = log.hashes.at(-1) ?? null;
-  if (last === null) return { ...file, log: end };
+  const lastHash = log.hashes.at(-1) ?? null;
+  if (last === null) return { ...file, log: lastHash };
   const version = await readVersionFile(folder, last.version);
   requireLogged(version, last, { ring: folder.ring, path: versionPath(folder, last.version) });
   const committed = missed.find((entry) => entry.kind === 'commit');
   if (committed !== undefined) requireSameChanges(folder, file, committed);
   return {
     head: { version: last.version, id: last.id },
-    log: end,
+    log: lastHash,
     state: version.state ?? file.state,
     staged: committed !== undefined ? [] : file.staged,
   };
@@ -118,17 +118,22 @@ function requireSameChanges(folder: RingFolder, file: BuilderFile, committed: Lo
   if (sameContent && commands.join('\n') === committed.commands.join('\n')) return;
   const { ring } = folder;
   const base = file.head === null ? 'no version' : `version ${file.head.version}`;
-  const who = `${committed.user} has committed version ${committed.version} since`;
-  throw new CodedError('STAGED_ON_OLD_HEAD', `changes of ${ring} were staged on ${base}; ${who}`, {
-    hint: `ring-builder rebase ${ring} stages them again on the new head`,
-    details: { ring, base: file.head, staged: commands, committed: committed.version },
-  });
+  const newerCommit = `${committed.user} has committed version ${committed.version} since`;
+  throw new CodedError(
+    'STAGED_ON_OLD_HEAD',
+    `changes of ${ring} were staged on ${base}; ${newerCommit}`,
+    {
+      hint: `ring-builder rebase ${ring} stages them again on the new head`,
+      details: { ring, base: file.head, staged: commands, committed: committed.version },
+    },
+  );
 }
 
 function disagree(folder: RingFolder, file: BuilderFile, log: RingLog): CodedError {
-  const end = log.hashes.at(-1);
-  const ends = end === undefined ? 'has no line' : `ends in ${end}, line ${log.entries.length}`;
-  const message = `${folder.builder} follows log line ${file.log}, but ${folder.log} ${ends}`;
+  const lastHash = log.hashes.at(-1);
+  const logEndText =
+    lastHash === undefined ? 'has no line' : `ends in ${lastHash}, line ${log.entries.length}`;
+  const message = `${folder.builder} follows log line ${file.log}, but ${folder.log} ${logEndText}`;
   return new CodedError('RING_LOG_DAMAGED', message, {
     hint: `ring-builder verify ${folder.ring} lists all findings; restore the files from git`,
     details: { ring: folder.ring, builder: file.log, log: log.hashes.at(-1) ?? null },

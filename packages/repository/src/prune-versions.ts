@@ -35,11 +35,11 @@ interface PruneRequest {
  * crash leaves too many files, never too few. Throws RING_UNKNOWN, LOCK_HELD, ARCHIVE_DIFFERS.
  */
 export async function pruneVersions(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
   request: PruneRequest,
 ): Promise<Pruned> {
-  return writeRing(place, author, async (ring) => {
+  return writeRing(location, author, async (ring) => {
     const head = ring.file.head;
     const through = (head?.version ?? 0) - request.keep;
     const versions = (await versionsThere(ring.folder)).filter((version) => version <= through);
@@ -67,8 +67,8 @@ async function archiveAll(
   versions: readonly number[],
   archive: string | null,
 ): Promise<number> {
-  const to = archive === null ? null : archiveOf(archive, folder.ring);
-  if (to !== null) await mkdir(to.receipts, { recursive: true });
+  const archiveFolder = archive === null ? null : archiveOf(archive, folder.ring);
+  if (archiveFolder !== null) await mkdir(archiveFolder.receipts, { recursive: true });
   let bytes = 0;
   for (const version of versions) {
     for (const pathOf of [versionPath, receiptsPath]) {
@@ -76,7 +76,7 @@ async function archiveAll(
       const content = await readRegularFile(path, ringFileBytesMax).catch(nullIfMissing);
       if (content === null) continue;
       bytes += content.length;
-      if (to !== null) await archiveFile(pathOf(to, version), content);
+      if (archiveFolder !== null) await archiveFile(pathOf(archiveFolder, version), content);
     }
   }
   return bytes;

@@ -41,30 +41,31 @@ interface RebaseRequest {
  * RING_UNKNOWN, LOCK_HELD.
  */
 export async function rebaseRing(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
   request: RebaseRequest,
 ): Promise<Rebased> {
-  const folder = await requireRing(place.rings, place.ring);
+  const folder = await requireRing(location.rings, location.ring);
   return withRingLock(folder, author, async () => {
-    if (request.upstream !== null) await requireNoStore(place.rings);
+    if (request.upstream !== null) await requireNoStore(location.rings);
     const file = await readBuilderFile(folder);
-    const own = await readRingLog(folder);
-    const other = request.upstream === null ? null : await upstreamLog(folder, request.upstream);
+    const ownLog = await readRingLog(folder);
+    const otherRing =
+      request.upstream === null ? null : await upstreamLog(folder, request.upstream);
     const log =
-      other === null
-        ? own
-        : longerLog(own, other.log, { ring: folder.ring, upstream: request.upstream ?? '' });
+      otherRing === null
+        ? ownLog
+        : longerLog(ownLog, otherRing.log, { ring: folder.ring, upstream: request.upstream ?? '' });
     // Reads version files from the folder with the longer history.
-    const upstream = other !== null && log !== own ? other.folder : null;
+    const upstream = otherRing !== null && log !== ownLog ? otherRing.folder : null;
     const onto = headOf(log.entries);
     const state = onto === null ? file.state : await stateAt(upstream ?? folder, onto);
     const replayed = replayStaged(file.staged, { from: file.state, onto: state });
     if (replayed.refused.length > 0 && !request.drop) throw conflict(folder, replayed);
     const fetched = upstream === null ? [] : await fetchVersions(upstream, folder, log);
-    if (log.text !== own.text) await replaceDurably(folder.log, log.text);
-    const end = log.hashes.at(-1) ?? null;
-    const next: BuilderFile = { head: onto, log: end, state, staged: replayed.staged };
+    if (log.text !== ownLog.text) await replaceDurably(folder.log, log.text);
+    const lastHash = log.hashes.at(-1) ?? null;
+    const next: BuilderFile = { head: onto, log: lastHash, state, staged: replayed.staged };
     await replaceDurably(folder.builder, printBuilderFile(next));
     return { ...replayed, from: file.head, onto, fetched };
   });
@@ -83,22 +84,23 @@ async function upstreamLog(
   folder: RingFolder,
   upstream: string,
 ): Promise<{ folder: RingFolder; log: RingLog }> {
-  const other = await requireRing(upstream, folder.ring);
-  return { folder: other, log: await readRingLog(other) };
+  const otherFolder = await requireRing(upstream, folder.ring);
+  return { folder: otherFolder, log: await readRingLog(otherFolder) };
 }
 
 /** Returns the other log if it extends ours, or ours if it is the longer one. */
 function longerLog(
-  own: RingLog,
-  other: RingLog,
+  ownLog: RingLog,
+  otherLog: RingLog,
   { ring, upstream }: { readonly ring: string; readonly upstream: string },
 ): RingLog {
-  if (other.text.startsWith(own.text)) return other;
-  if (own.text.startsWith(other.text)) return own;
-  const at = own.hashes.findIndex((hash, index) => hash !== other.hashes[index]);
-  const [here, there] = [own.entries[at], other.entries[at]];
-  const name = (one: typeof here): string => `${one?.kind} of version ${one?.version}`;
-  const message = `line ${at + 1} of the log is a ${name(here)} here and a ${name(there)} there`;
+  if (otherLog.text.startsWith(ownLog.text)) return otherLog;
+  if (ownLog.text.startsWith(otherLog.text)) return ownLog;
+  const at = ownLog.hashes.findIndex((hash, index) => hash !== otherLog.hashes[index]);
+  const [ownEntry, otherEntry] = [ownLog.entries[at], otherLog.entries[at]];
+  const name = (one: typeof ownEntry): string => `${one?.kind} of version ${one?.version}`;
+  const both = `a ${name(ownEntry)} here and a ${name(otherEntry)} there`;
+  const message = `line ${at + 1} of the log is ${both}`;
   throw new CodedError('LOGS_DIVERGED', `${ring}: ${message}`, {
     hint:
       `both sides committed; ring-builder restore ${ring} --from ${upstream} --replace ` +

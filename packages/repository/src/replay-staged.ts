@@ -26,11 +26,11 @@ export function replayStaged(
   const fitting: Staged[] = [];
   const refused: { command: string; reason: string }[] = [];
   let state = onto;
-  for (const [place, entry] of staged.entries()) {
+  for (const [index, entry] of staged.entries()) {
     const { command, changes } = entry;
     let next = state.devices.length;
     for (const change of changes) if (change.kind === 'add') ids.set(change.device.id, next++);
-    const mapped = without.has(place) ? null : replayOne(changes, { from, onto, state, ids });
+    const mapped = without.has(index) ? null : replayOne(changes, { from, onto, state, ids });
     if (mapped !== null && typeof mapped !== 'string') {
       state = mapped.state;
       fitting.push({ ...entry, command: renamed(entry, ids), changes: mapped.changes });
@@ -45,7 +45,7 @@ export function replayStaged(
 /** Returns the changes with new ids and the state after them, or why they do not fit. */
 function replayOne(
   changes: readonly Change[],
-  at: {
+  context: {
     readonly from: BuilderState;
     readonly onto: BuilderState;
     readonly state: BuilderState;
@@ -53,14 +53,14 @@ function replayOne(
   },
 ): { readonly changes: Change[]; readonly state: BuilderState } | string {
   for (const change of changes) {
-    if (devicesOf(change).some((id) => at.ids.get(id) === null)) {
+    if (devicesOf(change).some((id) => context.ids.get(id) === null)) {
       return 'it refers to a device whose command is left out';
     }
-    const reason = clash(change, at.from, at.onto);
+    const reason = clash(change, context.from, context.onto);
     if (reason !== null) return reason;
   }
-  const mapped = changes.map((change) => withIds(change, at.ids));
-  const state = resultOrErrorOf(() => applyChanges(at.state, mapped));
+  const mapped = changes.map((change) => withIds(change, context.ids));
+  const state = resultOrErrorOf(() => applyChanges(context.state, mapped));
   return state instanceof CodedError ? state.message : { changes: mapped, state };
 }
 
@@ -105,12 +105,12 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
     return `the weight of d${change.id} was ${was} and is now ${is}`;
   }
   if (change.kind !== 'set') return null;
-  for (const [name, wanted] of Object.entries(change.settings)) {
+  for (const [name, newValue] of Object.entries(change.settings)) {
     // A newer measurement replaces an older one.
     if (name === 'sizes') continue;
     const [was, is] = [settingOf(from, name), settingOf(onto, name)];
     const same = JSON.stringify(was) === JSON.stringify(is);
-    if (!same && is !== wanted)
+    if (!same && is !== newValue)
       return `${name} was ${JSON.stringify(was)} and is now ${JSON.stringify(is)}`;
   }
   return null;

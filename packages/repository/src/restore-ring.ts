@@ -73,15 +73,15 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
     },
   );
   const head = { version: ring.version, id };
-  const end = log.hashes.at(-1) ?? null;
-  const file = printBuilderFile({ head, log: end, state: parseState(builder), staged: [] });
+  const lastHash = log.hashes.at(-1) ?? null;
+  const file = printBuilderFile({ head, log: lastHash, state: parseState(builder), staged: [] });
   const kept = await installRingFolder(
     ringFolder(rings, ring.keyspace),
     toRestore,
-    async (made) => {
-      await replaceDurably(versionPath(made, ring.version), bytes);
-      await replaceDurably(made.log, log.text);
-      await replaceDurably(made.builder, file);
+    async (newFolder) => {
+      await replaceDurably(versionPath(newFolder, ring.version), bytes);
+      await replaceDurably(newFolder.log, log.text);
+      await replaceDurably(newFolder.builder, file);
       if (trust !== null && !(await exists(trustPath(rings)))) {
         await writeTrust(rings, trust.documents);
       }
@@ -96,11 +96,11 @@ function signersOf(bytes: Uint8Array, { trust }: RingsTrust, time: string): stri
   return signers.map((id) => nameOf(trust, id));
 }
 
-function requireName({ keyspace }: Ring, wanted: string | undefined): void {
-  if (wanted === undefined || wanted === keyspace) return;
-  throw new CodedError('USAGE', `the file contains ring ${keyspace}, not ${wanted}`, {
+function requireName({ keyspace }: Ring, name: string | undefined): void {
+  if (name === undefined || name === keyspace) return;
+  throw new CodedError('USAGE', `the file contains ring ${keyspace}, not ${name}`, {
     hint: `ring-builder restore ${keyspace} --from …`,
-    details: { found: keyspace, wanted },
+    details: { found: keyspace, wanted: name },
   });
 }
 
@@ -124,16 +124,16 @@ export async function copyRing(
   if (headOf(await readLog(from, ring)) === null) throw nothingThere(from, ring);
   const head = await readVersion(from, ring, 'head');
   const signers = trust === null ? [] : signersOf(head.bytes, trust, author.time);
-  const kept = await installRingFolder(ringFolder(rings, ring), history, async (made) => {
+  const kept = await installRingFolder(ringFolder(rings, ring), history, async (newFolder) => {
     const log = await readRingLog(source);
-    await cp(source.versions, made.versions, { recursive: true });
+    await cp(source.versions, newFolder.versions, { recursive: true });
     if (await exists(source.receipts))
-      await cp(source.receipts, made.receipts, { recursive: true });
-    await replaceDurably(made.log, log.text);
-    const at = { version: head.ring.version, id: head.id };
+      await cp(source.receipts, newFolder.receipts, { recursive: true });
+    await replaceDurably(newFolder.log, log.text);
+    const headVersion = { version: head.ring.version, id: head.id };
     const state = must(head.state, 'every committed version carries its builder');
-    const file = { head: at, log: log.hashes.at(-1) ?? null, state, staged: [] };
-    await replaceDurably(made.builder, printBuilderFile(file));
+    const file = { head: headVersion, log: log.hashes.at(-1) ?? null, state, staged: [] };
+    await replaceDurably(newFolder.builder, printBuilderFile(file));
   });
   return { ring: head.ring, id: head.id, signed: head.signing !== null, signers, kept };
 }

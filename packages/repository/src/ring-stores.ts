@@ -15,14 +15,14 @@ import { type Author, writeRing } from './write-ring.ts';
  * then unchanged.
  */
 export async function changeRingStores(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
   stores: readonly string[],
 ): Promise<readonly string[]> {
   requireStorePaths(stores);
-  return writeRing(place, author, async ({ folder, log, shared }) => {
+  return writeRing(location, author, async ({ folder, log, shared }) => {
     if (shared === null || shared.record === null) {
-      throw new CodedError('USAGE', `${place.ring} has no head in a store`, {
+      throw new CodedError('USAGE', `${location.ring} has no head in a store`, {
         hint: '--store etcd://HOST:PORT,… --ring-stores DIR,DIR,DIR, then commit',
       });
     }

@@ -81,7 +81,7 @@ export async function beginTrust(
 export async function rotateTrust(
   rings: string,
   author: Author,
-  wanted: {
+  request: {
     readonly change: ((root: TrustRoot) => TrustRoot) | null;
     readonly keys: readonly KeyObject[];
     /** Whether a waiting root may be discarded with its signatures. */
@@ -90,13 +90,13 @@ export async function rotateTrust(
 ): Promise<Rotation> {
   return withTrustLock(rings, author, async () => {
     const { trust, documents } = await requireTrust(rings);
-    if (wanted.change !== null && !wanted.replacesWaiting) await requireNoneWaits(rings, trust);
+    if (request.change !== null && !request.replacesWaiting) await requireNoneWaits(rings, trust);
     const sketch =
-      wanted.change === null
+      request.change === null
         ? await readPending(rings, trust.root.version + 1)
-        : wantedRoot({ ...wanted.change(trust.root), version: trust.root.version + 1 });
+        : wantedRoot({ ...request.change(trust.root), version: trust.root.version + 1 });
     const allowed = new Set([...trust.root.roles.root.keys, ...rootKeysOf(sketch)]);
-    const usable = wanted.keys.filter((key) => allowed.has(keyIdOf(spkiOf(key))));
+    const usable = request.keys.filter((key) => allowed.has(keyIdOf(spkiOf(key))));
     if (usable.length === 0) throw noRootKey([...allowed]);
     const document = signRoot(sketch, usable);
     const rotation = await rotationOf(rings, document);
@@ -148,9 +148,9 @@ export function openWaitingRoot(bytes: Uint8Array): {
 }
 
 async function rotationOf(rings: string, document: SignedDocument): Promise<Rotation> {
-  const own = decodeRoot(payloadOf(document).bytes);
-  const before = (await readTrust(rings))?.roots.findLast(
-    ({ root }) => root.version < own.root.version,
+  const decoded = decodeRoot(payloadOf(document).bytes);
+  const previous = (await readTrust(rings))?.roots.findLast(
+    ({ root }) => root.version < decoded.root.version,
   );
   const signers = (by: Trust): ReadonlySet<string> =>
     signersOf(payloadOf(document), document.signatures, by.keys.root);
@@ -158,16 +158,16 @@ async function rotationOf(rings: string, document: SignedDocument): Promise<Rota
     signers(by).size,
     by.root.roles.root.threshold,
   ];
-  const byItself = count(own);
-  const byPrevious = before === undefined ? ([0, 0] as const) : count(before);
+  const byItself = count(decoded);
+  const byPrevious = previous === undefined ? ([0, 0] as const) : count(previous);
   const inForce = [byItself, byPrevious].every(([found, needed]) => found >= needed);
-  const lacking = [before, own].flatMap((by) => {
+  const lacking = [previous, decoded].flatMap((by) => {
     if (by === undefined || signers(by).size >= by.root.roles.root.threshold) return [];
     const keys = by.root.keys.map(({ name, spki }) => [keyIdOf(spki), name] as const);
     return keys.filter(([id]) => by.keys.root.has(id) && !signers(by).has(id));
   });
   const unsigned = [...new Map(lacking)].map(([id, name]) => ({ name, id }));
-  return { root: own.root, id: own.id, inForce, byPrevious, byItself, unsigned };
+  return { root: decoded.root, id: decoded.id, inForce, byPrevious, byItself, unsigned };
 }
 
 /**
@@ -197,11 +197,11 @@ function unsigned(root: TrustRoot): SignedDocument {
 
 function signRoot(document: SignedDocument, keys: readonly KeyObject[]): SignedDocument {
   const payload = payloadOf(document);
-  const made = keys.map((key) => signPayload(key, payload));
+  const added = keys.map((key) => signPayload(key, payload));
   const others = document.signatures.filter(
-    ({ keyid }) => !made.some((one) => one.keyid === keyid),
+    ({ keyid }) => !added.some((one) => one.keyid === keyid),
   );
-  return signedDocument(payload, [...others, ...made]);
+  return signedDocument(payload, [...others, ...added]);
 }
 
 function rootKeysOf(document: SignedDocument): readonly string[] {

@@ -12,7 +12,7 @@ import { makesVersion } from './folder/log-entry.ts';
 import { readVersionFile, requireLogged } from './folder/read-version.ts';
 import { versionPath } from './folder/ring-folder.ts';
 import { requireTrust } from './folder/trust-file.ts';
-import { requireMaker } from './vouched-head.ts';
+import { requireAnySignature } from './require-signed-head.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
 interface SignedVersion extends Approval {
@@ -29,26 +29,30 @@ interface SignedVersion extends Approval {
  * version file.
  */
 export async function signVersion(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
-  { version, key: own }: { readonly version: number; readonly key: KeyObject },
+  { version, key: signingKey }: { readonly version: number; readonly key: KeyObject },
 ): Promise<SignedVersion> {
-  return writeRing(place, author, async (ring) => {
-    const { trust, roots } = await requireTrust(place.rings);
+  return writeRing(location, author, async (ring) => {
+    const { trust, roots } = await requireTrust(location.rings);
     requireUnexpired(trust, Date.parse(author.time));
-    const key = requireRingKey(trust, own);
+    const key = requireRingKey(trust, signingKey);
     const stored = await readVersionFile(ring.folder, version);
-    const made = ring.log.entries.find((one) => makesVersion(one) && one.version === version);
+    const versionEntry = ring.log.entries.find(
+      (one) => makesVersion(one) && one.version === version,
+    );
     const path = versionPath(ring.folder, version);
-    if (made !== undefined) requireLogged(stored, made, { ring: place.ring, path });
+    if (versionEntry !== undefined)
+      requireLogged(stored, versionEntry, { ring: location.ring, path });
     const { id, bytes, signing, signatures } = stored;
-    if (signing === null) throw unsigned(place.ring, version);
-    requireMaker(ring.folder, stored, roots);
+    if (signing === null) throw unsigned(location.ring, version);
+    requireAnySignature(ring.folder, stored, roots);
     const added = signPayload(key, ringPayload(bytes));
-    const others = signatures.filter(({ keyid }) => keyid !== added.keyid);
-    const before = approvalOf(stored, trust);
-    if (others.length < signatures.length) return { ...before, id, changed: false };
-    const next = withSignatures(bytes, [...others, added]);
+    const otherSignatures = signatures.filter(({ keyid }) => keyid !== added.keyid);
+    const approvalBefore = approvalOf(stored, trust);
+    if (otherSignatures.length < signatures.length)
+      return { ...approvalBefore, id, changed: false };
+    const next = withSignatures(bytes, [...otherSignatures, added]);
     await replaceDurably(path, next);
     await appendNote(
       ring,

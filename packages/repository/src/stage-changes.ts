@@ -29,14 +29,14 @@ interface StageResult {
  * builder.json is then unchanged.
  */
 export async function stage(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
   request: {
     readonly command: string;
     readonly changesOf: (state: BuilderState) => readonly Change[];
   },
 ): Promise<StageResult> {
-  return writeRing(place, author, async ({ folder, file }) => {
+  return writeRing(location, author, async ({ folder, file }) => {
     const before = stagedState(file);
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
@@ -60,18 +60,18 @@ export async function stage(
  * number, STAGED_NEEDED if a later command does not fit without them, LOCK_HELD.
  */
 export async function unstage(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
   numbers: readonly number[] | 'all',
 ): Promise<readonly Staged[]> {
-  return writeRing(place, author, async ({ folder, file }) => {
+  return writeRing(location, author, async ({ folder, file }) => {
     const listed = stagedCommands(file.staged);
     const dropped = numbers === 'all' ? listed : numbers.map((at) => commandAt(listed, at));
     if (dropped.length === 0) return [];
-    const places = new Set(dropped.map((one) => file.staged.indexOf(one)));
-    const here = { from: file.state, onto: file.state };
-    const { staged, refused } = replayStaged(file.staged, here, places);
-    if (refused.length > 0) throw needed(place.ring, refused);
+    const indexes = new Set(dropped.map((one) => file.staged.indexOf(one)));
+    const states = { from: file.state, onto: file.state };
+    const { staged, refused } = replayStaged(file.staged, states, indexes);
+    if (refused.length > 0) throw needed(location.ring, refused);
     await replaceDurably(folder.builder, printBuilderFile({ ...file, staged }));
     return dropped;
   });

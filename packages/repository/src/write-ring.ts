@@ -32,13 +32,13 @@ export interface WritableRing {
  * RING_UNKNOWN, LOCK_HELD, and with a shared head what pullHead throws.
  */
 export async function writeRing<T>(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
   work: (ring: WritableRing) => Promise<T>,
 ): Promise<T> {
-  const folder = await requireRing(place.rings, place.ring);
+  const folder = await requireRing(location.rings, location.ring);
   return withRingLock(folder, author, async () => {
-    const shared = await pullHead(place.rings, folder);
+    const shared = await pullHead(location.rings, folder);
     const { file, log, behind } = await readFolder(folder);
     if (behind) await replaceDurably(folder.builder, printBuilderFile(file));
     await removeLeftovers(folder, file.head?.version ?? 0);
@@ -52,12 +52,12 @@ export async function writeRing<T>(
  * and its staged changes were made for an older head, and what pullHead throws.
  */
 export async function catchUp(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: Author,
 ): Promise<void> {
-  if ((await readStoreFile(place.rings)) === null) return;
-  if (await cloneRing(place, author)) return;
-  await writeRing(place, author, () => Promise.resolve());
+  if ((await readStoreFile(location.rings)) === null) return;
+  if (await cloneRing(location, author)) return;
+  await writeRing(location, author, () => Promise.resolve());
 }
 
 /**

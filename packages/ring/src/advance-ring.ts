@@ -24,22 +24,22 @@ export type SlotMove = Pick<Move, 'partition' | 'replica' | 'from' | 'to'>;
 export function proposeMoves(
   ring: Ring,
   id: string,
-  wanted: {
+  proposal: {
     readonly moves: readonly SlotMove[];
     readonly devices?: Ring['devices'];
     /** For fewer replicas: the table from which the moves start, with former holders only. */
     readonly cut?: Pick<Ring, 'replicas' | 'table'> | undefined;
   },
 ): Ring {
-  const devices = wanted.devices ?? ring.devices;
+  const devices = proposal.devices ?? ring.devices;
   assertDevicesFollow(ring.devices, devices);
-  const start = wanted.cut === undefined ? ring : { ...ring, ...wanted.cut };
-  if (wanted.cut !== undefined) assertCut(ring, wanted.cut);
+  const start = proposal.cut === undefined ? ring : { ...ring, ...proposal.cut };
+  if (proposal.cut !== undefined) assertCut(ring, proposal.cut);
   assert(
-    ring.moves.length + wanted.moves.length <= movesInFlightMax,
-    `${ring.moves.length + wanted.moves.length} moves in flight, at most ${movesInFlightMax}`,
+    ring.moves.length + proposal.moves.length <= movesInFlightMax,
+    `${ring.moves.length + proposal.moves.length} moves in flight, at most ${movesInFlightMax}`,
   );
-  const added = [...wanted.moves].sort(bySlot).map((move, index): Move => {
+  const added = [...proposal.moves].sort(bySlot).map((move, index): Move => {
     const { partition, replica, from, to } = move;
     assertCanMove(start, devices, move);
     const assignment = ring.nextAssignment + index;
@@ -67,8 +67,8 @@ export function proposeMoves(
 export function initializeMoves(ring: Ring, id: string, which?: ReadonlySet<number>): Ring {
   return follow(ring, id, {
     moves: ring.moves.map((move): Move => {
-      const chosen = which === undefined || which.has(move.assignment);
-      return chosen ? { ...move, state: 'INITIALIZING' } : move;
+      const isChosen = which === undefined || which.has(move.assignment);
+      return isChosen ? { ...move, state: 'INITIALIZING' } : move;
     }),
   });
 }
@@ -79,17 +79,17 @@ export function initializeMoves(ring: Ring, id: string, which?: ReadonlySet<numb
  * table together, so `which` has all of their moves or none.
  */
 export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number>): Ring {
-  const done = chosen(
+  const finalized = chosen(
     ring,
     which ?? new Set(ring.moves.filter(isInitializing).map(({ assignment }) => assignment)),
   );
   if (ring.reshape?.kind === 'to') {
-    assert(done.length === ring.moves.length, 'children come together');
-    assert(done.every(isInitializing), 'a child has not been copied');
+    assert(finalized.length === ring.moves.length, 'children come together');
+    assert(finalized.every(isInitializing), 'a child has not been copied');
     return follow(ring, id, finishReshape(ring));
   }
   const table = copyTable(ring.table, ring.devices.length);
-  for (const move of done) {
+  for (const move of finalized) {
     assert(
       isInitializing(move),
       `assignment ${move.assignment} is ${move.state}, not INITIALIZING`,
@@ -99,17 +99,17 @@ export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number
     assert(row?.[move.partition] === move.from, `assignment ${move.assignment} starts elsewhere`);
     row[move.partition] = move.to;
   }
-  assertAllNewOrNone(ring, done);
-  const grown = withNewSlots(ring, table, done);
-  return follow(ring, id, { ...grown, moves: without(ring.moves, done), touched: done });
+  assertAllNewOrNone(ring, finalized);
+  const grown = withNewSlots(ring, table, finalized);
+  return follow(ring, id, { ...grown, moves: without(ring.moves, finalized), touched: finalized });
 }
 
 /** Returns the next version without the moves with assignment ids in `which`: their slots stay. */
 export function cancelMoves(ring: Ring, id: string, which: ReadonlySet<number>): Ring {
-  const gone = chosen(ring, which);
-  assertAllNewOrNone(ring, gone);
+  const cancelled = chosen(ring, which);
+  assertAllNewOrNone(ring, cancelled);
   if (ring.reshape?.kind === 'to') return follow(ring, id, cancelReshape(ring));
-  return follow(ring, id, { moves: without(ring.moves, gone), touched: gone });
+  return follow(ring, id, { moves: without(ring.moves, cancelled), touched: cancelled });
 }
 
 /**
@@ -119,28 +119,28 @@ export function cancelMoves(ring: Ring, id: string, which: ReadonlySet<number>):
 export function reshapeRing(
   ring: Ring,
   id: string,
-  wanted: {
+  options: {
     readonly partitioner: IntervalPartitioner;
     readonly devices?: Ring['devices'];
     readonly direct?: boolean;
   },
 ): Ring {
-  const devices = wanted.devices ?? ring.devices;
+  const devices = options.devices ?? ring.devices;
   assertDevicesFollow(ring.devices, devices);
-  const begun = beginReshape({ ...ring, devices }, wanted.partitioner);
-  if (wanted.direct !== true) {
-    assert(begun.moves.length <= movesInFlightMax, `${begun.moves.length} moves in flight`);
-    return follow(ring, id, { ...begun, devices });
+  const step = beginReshape({ ...ring, devices }, options.partitioner);
+  if (options.direct !== true) {
+    assert(step.moves.length <= movesInFlightMax, `${step.moves.length} moves in flight`);
+    return follow(ring, id, { ...step, devices });
   }
-  const done = finishReshape({ ...ring, ...begun, devices });
-  return follow(ring, id, { ...done, devices, reshape: undefined, touched: begun.touched });
+  const finished = finishReshape({ ...ring, ...step, devices });
+  return follow(ring, id, { ...finished, devices, reshape: undefined, touched: step.touched });
 }
 
 /** Returns the next version with another table at once: for rings that no server has loaded. */
 export function directRing(
   ring: Ring,
   id: string,
-  wanted: {
+  options: {
     readonly table: Table;
     readonly devices?: Ring['devices'];
     /** Replica count of the wanted table, if it differs. */
@@ -148,10 +148,10 @@ export function directRing(
   },
 ): Ring {
   assert(ring.moves.length === 0, `${ring.moves.length} moves in flight: finalize or cancel first`);
-  const devices = wanted.devices ?? ring.devices;
+  const devices = options.devices ?? ring.devices;
   assertDevicesFollow(ring.devices, devices);
-  const table = copyTable(wanted.table, devices.length);
-  const replicas = wanted.replicas ?? ring.replicas;
+  const table = copyTable(options.table, devices.length);
+  const replicas = options.replicas ?? ring.replicas;
   assertRowLengths(table, ring.partitions, replicas);
   const touched = changedPartitions(ring.table, table);
   return follow(ring, id, { devices, replicas, table, touched });
@@ -166,9 +166,9 @@ function changedPartitions(before: Table, after: Table): { readonly partition: n
   return touched;
 }
 
-function assertAllNewOrNone(ring: Ring, some: readonly Move[]): void {
+function assertAllNewOrNone(ring: Ring, moves: readonly Move[]): void {
   const isNew = ({ from }: Move): boolean => from === null;
-  const [named, all] = [some.filter(isNew).length, ring.moves.filter(isNew).length];
+  const [named, all] = [moves.filter(isNew).length, ring.moves.filter(isNew).length];
   assert(named === 0 || named === all, `${named} of ${all} new slots: they come and go together`);
 }
 
@@ -177,17 +177,17 @@ function assertCut(ring: Ring, cut: Pick<Ring, 'replicas' | 'table'>): void {
   assertRowLengths(cut.table, ring.partitions, cut.replicas);
   for (const [replica, row] of cut.table.entries()) {
     for (let partition = 0; partition < row.length; partition += 1) {
-      const held = ring.table.some((before) => before[partition] === row[partition]);
-      assert(held, `slot (${partition}, ${replica}) of the cut table was not held before`);
+      const wasHeld = ring.table.some((before) => before[partition] === row[partition]);
+      assert(wasHeld, `slot (${partition}, ${replica}) of the cut table was not held before`);
     }
   }
 }
 
 function assertRowLengths(table: Table, partitions: number, replicas: number): void {
-  const [found, wanted] = [table.map((row) => row.length), rowLengths(partitions, replicas)];
+  const [actual, wanted] = [table.map((row) => row.length), rowLengths(partitions, replicas)];
   assert(
-    found.join() === wanted.join(),
-    `rows of ${found.join()} slots, expected ${wanted.join()}`,
+    actual.join() === wanted.join(),
+    `rows of ${actual.join()} slots, expected ${wanted.join()}`,
   );
 }
 
@@ -232,8 +232,8 @@ function chosen(ring: Ring, which: ReadonlySet<number>): Move[] {
   return moves;
 }
 
-function without(moves: readonly Move[], gone: readonly Move[]): Move[] {
-  const dropped = new Set(gone);
+function without(moves: readonly Move[], ended: readonly Move[]): Move[] {
+  const dropped = new Set(ended);
   return moves.filter((move) => !dropped.has(move));
 }
 

@@ -17,8 +17,8 @@ function extraComplaint(extra: unknown): string | null {
     return 'is not an object';
   const names = Object.keys(extra);
   if (names.length === 0) return 'is empty: omit it';
-  const taken = names.find((name) => ownFields.includes(name));
-  if (taken !== undefined) return `repeats the device's own ${taken}`;
+  const repeated = names.find((name) => ownFields.includes(name));
+  if (repeated !== undefined) return `repeats the device's own ${repeated}`;
   const complaint = jsonComplaint(extra, foreignValueDepthMax);
   if (complaint !== null) return complaint;
   // The check above has shown that it is JSON.

@@ -90,7 +90,7 @@ export function firstComplaint(error: z.ZodError): string {
   if (issue === undefined) return 'has the wrong form';
   const { input } = issue;
   const field = issue.path.length === 0 ? 'value' : issue.path.join('.');
-  const given =
+  const inputText =
     input === undefined ? '' : ` ${shortened(JSON.stringify(input), typedCharactersMax)}`;
-  return `${field}${given}: ${issueSentence(issue)}`;
+  return `${field}${inputText}: ${issueSentence(issue)}`;
 }

@@ -88,11 +88,11 @@ function movedSlots(before: Ring, after: Ring): MovedSlot[] {
  */
 function movedOfFewer(before: Ring, after: Ring, partition: number): MovedSlot[] {
   const [had, has] = [deviceIdsAt(before.table, partition), deviceIdsAt(after.table, partition)];
-  const left = had.filter((id) => !has.includes(id));
+  const leaving = had.filter((id) => !has.includes(id));
   return has.flatMap((to, replica): MovedSlot[] => {
     if (had.includes(to)) return [];
-    const own = left.indexOf(had[replica] ?? -1);
-    const [from = -1] = left.splice(Math.max(0, own), 1);
+    const ownIndex = leaving.indexOf(had[replica] ?? -1);
+    const [from = -1] = leaving.splice(Math.max(0, ownIndex), 1);
     return [{ partition, replica, from, to }];
   });
 }

@@ -5,16 +5,16 @@ import { copyTable } from './slot-rows.ts';
 
 /** Returns version 1 with a copy of `table`; every minVersion is 1. Asserts the row lengths. */
 export function firstRing(
-  from: Pick<
+  settings: Pick<
     Ring,
     'keyspace' | 'cluster' | 'partitioner' | 'partitions' | 'replicas' | 'devices' | 'table'
   >,
 ): Ring {
-  const { keyspace, cluster, partitioner, partitions, replicas, devices } = from;
+  const { keyspace, cluster, partitioner, partitions, replicas, devices } = settings;
   const wanted = rowLengths(partitions, replicas).join();
-  const given = from.table.map((row) => row.length).join();
-  assert(given === wanted, `rows of ${given} slots, expected ${wanted}`);
-  const table = copyTable(from.table, devices.length);
+  const found = settings.table.map((row) => row.length).join();
+  assert(found === wanted, `rows of ${found} slots, expected ${wanted}`);
+  const table = copyTable(settings.table, devices.length);
   const minVersions = new Uint32Array(partitions).fill(1);
   return {
     keyspace,

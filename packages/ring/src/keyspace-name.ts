@@ -20,11 +20,11 @@ export function checkKeyspaceName(name: string): string {
 }
 
 /** Names after /v1/ in server paths that are no keyspace. */
-const taken: ReadonlySet<string> = new Set(['duty', 'rings']);
+const reservedNames: ReadonlySet<string> = new Set(['duty', 'rings']);
 
 /** Checks the name of a new ring: as checkKeyspaceName, and its keys must have paths over HTTP. */
 export function checkNewKeyspace(name: string): string {
-  if (!taken.has(checkKeyspaceName(name))) return name;
+  if (!reservedNames.has(checkKeyspaceName(name))) return name;
   throw new CodedError('NAME_INVALID', `no ring can be named ${name}: /v1/${name}/ is reserved`, {
     hint: `choose another name, such as my-${name}`,
     details: { name },

@@ -47,9 +47,9 @@ export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
 }
 
 function invalid(text: string, complaint: string): CodedError {
-  const given = shortened(text, typedCharactersMax);
-  return new CodedError('DEVICE_INVALID', `device ${JSON.stringify(given)} ${complaint}`, {
+  const shortText = shortened(text, typedCharactersMax);
+  return new CodedError('DEVICE_INVALID', `device ${JSON.stringify(shortText)} ${complaint}`, {
     hint: `write ${deviceForm}, such as r1z2-10.0.0.1:6200/sdb or r1z2-[fd00::1]:6200/sdb`,
-    details: { given, wanted: deviceForm },
+    details: { given: shortText, wanted: deviceForm },
   });
 }

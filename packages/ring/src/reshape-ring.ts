@@ -36,7 +36,7 @@ export function partedParents(ring: Ring, { parents, emptied }: ReshapeMapping):
  * Asserts that nothing is in flight, that the replica count is whole, and that the parents of each
  * child are on the same devices.
  */
-export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeStep {
+export function beginReshape(ring: Ring, target: IntervalPartitioner): ReshapeStep {
   const { moves } = ring;
   assert(moves.length === 0, `${moves.length} moves in flight: finalize or cancel first`);
   const partitioner = must(
@@ -44,10 +44,10 @@ export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeSt
     `${ring.partitioner.kind} has no intervals`,
   );
   assert(Number.isInteger(ring.replicas), `${ring.replicas} replicas are not whole`);
-  const { partitions } = wanted;
-  const found = reshapeMapping(partitioner, wanted);
-  const { parents } = found;
-  assert(partedParents(ring, found).length === 0, 'parents lie apart');
+  const { partitions } = target;
+  const mapping = reshapeMapping(partitioner, target);
+  const { parents } = mapping;
+  assert(partedParents(ring, mapping).length === 0, 'parents lie apart');
   const table = ring.table.map((row) => widened(row, partitions, ring.devices.length));
   const joins = [...parents].flatMap(([partition, [parent = -1]]) =>
     ring.table.map((row, replica): Omit<Move, 'assignment'> => {
@@ -61,15 +61,15 @@ export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeSt
     table,
     moves: joins.map((move, index) => ({ ...move, assignment: ring.nextAssignment + index })),
     nextAssignment: ring.nextAssignment + joins.length,
-    reshape: { kind: 'to', partitioner: wanted },
-    touched: touchedBy(found, ring.partitions, partitions),
+    reshape: { kind: 'to', partitioner: target },
+    touched: touchedBy(mapping, ring.partitions, partitions),
   };
 }
 
 /** Completes a reshape: keys go to the children, and no device holds the parents any more. */
 export function finishReshape(ring: Ring): ReshapeStep {
-  const { begun, present } = reshapeOf(ring);
-  const reshaped = reshapeMapping(present, begun);
+  const { target, current } = reshapeOf(ring);
+  const reshaped = reshapeMapping(current, target);
   const table = copyTable(ring.table, ring.devices.length);
   for (const { partition, replica, to } of ring.moves) {
     must(table[replica], `no row ${replica}`)[partition] = to;
@@ -77,32 +77,32 @@ export function finishReshape(ring: Ring): ReshapeStep {
   for (const row of table) for (const parent of reshaped.retired) row[parent] = noDeviceIn(row);
   return {
     ...ring,
-    partitioner: begun,
+    partitioner: target,
     table,
     moves: [],
-    reshape: { kind: 'from', partitioner: present },
+    reshape: { kind: 'from', partitioner: current },
     touched: touchedBy(reshaped),
   };
 }
 
 /** Drops the children; their ids are never reused. The parents have taken requests throughout. */
 export function cancelReshape(ring: Ring): ReshapeStep {
-  const { begun, present } = reshapeOf(ring);
-  const touched = touchedBy(reshapeMapping(present, begun));
+  const { target, current } = reshapeOf(ring);
+  const touched = touchedBy(reshapeMapping(current, target));
   return { ...ring, moves: [], reshape: undefined, touched };
 }
 
 /** Returns the future and the present intervals. Asserts that this version splits or merges. */
 function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
-  readonly begun: IntervalPartitioner;
-  readonly present: IntervalPartitioner;
+  readonly target: IntervalPartitioner;
+  readonly current: IntervalPartitioner;
 } {
   const { partitioner, reshape } = ring;
   assert(reshape?.kind === 'to' && isIntervals(partitioner), 'nothing is split or merged');
-  return { begun: reshape.partitioner, present: partitioner };
+  return { target: reshape.partitioner, current: partitioner };
 }
 
-const known = new WeakMap<Reshape, ReshapeMapping>();
+const mappings = new WeakMap<Reshape, ReshapeMapping>();
 
 /** Returns the splits and merges in progress, or else the last completed ones. */
 export function reshapeMappingOf({
@@ -112,12 +112,14 @@ export function reshapeMappingOf({
   if (reshape === undefined || !isIntervals(partitioner)) {
     return { parents: new Map(), retired: new Set(), emptied: new Set() };
   }
-  const { kind, partitioner: other } = reshape;
-  const found =
-    known.get(reshape) ??
-    (kind === 'to' ? reshapeMapping(partitioner, other) : reshapeMapping(other, partitioner));
-  known.set(reshape, found);
-  return found;
+  const { kind, partitioner: otherPartitioner } = reshape;
+  const mapping =
+    mappings.get(reshape) ??
+    (kind === 'to'
+      ? reshapeMapping(partitioner, otherPartitioner)
+      : reshapeMapping(otherPartitioner, partitioner));
+  mappings.set(reshape, mapping);
+  return mapping;
 }
 
 /** Returns the partitions whose keys go to children that are being filled. */

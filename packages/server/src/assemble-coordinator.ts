@@ -46,13 +46,13 @@ export function createCoordinator({
   clocks: { clock, peerClocks, stamps },
   exchange,
   peers,
-  hearClock,
+  awaitClock,
 }: Pick<CoordinatorPorts, 'rings' | 'requests' | 'devices'> &
-  Pick<PeerParts, 'peers' | 'hearClock'> & {
+  Pick<PeerParts, 'peers' | 'awaitClock'> & {
     readonly clocks: ClockParts;
     readonly exchange: RingExchange;
   }): CoordinatorPorts {
-  const proof = { clocks: peerClocks, nowMs, meet: hearClock };
+  const proof = { clocks: peerClocks, nowMs, greet: awaitClock };
   const issueStamp = (active: ActiveRing, key: Uint8Array): MaybePromise<Stamp> =>
     andThen(proveClock(proof, active, active.partitionOf(key)), () => {
       peerClocks.check(nowMs());

@@ -27,7 +27,7 @@ export function createGuard(
     readonly onChange: () => void;
   },
 ): Guard {
-  const { metrics, log, token: own, isStrict, operatorListen, certificates, onChange } = parts;
+  const { metrics, log, token: ownToken, isStrict, operatorListen, certificates, onChange } = parts;
   // Equal refusals are logged once, then as a count of repetitions.
   const repeats = new RepeatedLines(monotonicMs);
   setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();
@@ -54,7 +54,7 @@ export function createGuard(
     log.warn({ version, id, by, change }, 'access document in force');
     onChange();
   });
-  const shown = own === null ? null : parseToken(own);
-  guard.show(ownCaller, { ...credentialFrom('here', shown), isPeer: () => true });
+  const parsedToken = ownToken === null ? null : parseToken(ownToken);
+  guard.show(ownCaller, { ...credentialFrom('here', parsedToken), isPeer: () => true });
   return guard;
 }

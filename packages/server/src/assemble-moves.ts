@@ -112,7 +112,7 @@ function createReplicator(
 ): Replicator {
   return new Replicator({
     ...{ store, devices, decide, reconciler, nowMs },
-    onBehind: async (keyspace, partition) => {
+    onMissedDeletions: async (keyspace, partition) => {
       log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
       await store.setState(keyspace, partition, 'filling');
       reconciler.reconcile(keyspace);

@@ -42,12 +42,12 @@ export type PeerParts = ReturnType<typeof assemblePeers>;
 export function assemblePeers(own: Own, ports: Ports) {
   const { identity, generation, rings, tls } = own;
   const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = ports;
-  const meet = (address: string) => peers.connect(address).connect();
+  const greetAt = (address: string) => peers.connect(address).connect();
   const reconnects = new PeerReconnects();
   const proven = new ProvenPeers(rings);
   const knownPeers = new KnownPeers(identity, {
     rings,
-    connect: meet,
+    connect: greetAt,
     greet: (address) => greetAgain(introduce, peers.connect(address)),
   });
   const introduce: HelloPorts = {
@@ -90,11 +90,11 @@ export function assemblePeers(own: Own, ports: Ports) {
     /** Replaces connections according to the keys that a newly activated ring names. */
     followKeys: () => followKeys(peers, proven),
     /** Resolves when the clock of the server at this address is known. */
-    hearClock: (address: string): Promise<unknown> => {
+    awaitClock: (address: string): Promise<unknown> => {
       // The server may have been greeted before any ring named its address.
-      const isHeard = own.peerClocks.aheadOf(address, 0) !== null;
+      const isClockKnown = own.peerClocks.aheadOf(address, 0) !== null;
       const peer = peers.connect(address);
-      return isHeard || !peer.connected ? peer.connect() : knownPeers.ask(address);
+      return isClockKnown || !peer.connected ? peer.connect() : knownPeers.ask(address);
     },
     /** Exchanges ring heads with every peer. */
     greetPeers: async () => {
@@ -104,9 +104,9 @@ export function assemblePeers(own: Own, ports: Ports) {
       await greetPeers(introduce, peers);
     },
     /** Resolves when the peers that know this directory had a chance to say so. */
-    meetHolders: () => meetHolders(addressesToMeet(rings.list()), meet),
+    meetHolders: () => meetHolders(addressesToMeet(rings.list()), greetAt),
     /** To be called when the server begins to listen, so that other servers can reach it. */
-    awaitPeers: () => void reconnects.wait(addressesToMeet(rings.list().filter(isDevice)), meet),
+    awaitPeers: () => void reconnects.wait(addressesToMeet(rings.list().filter(isDevice)), greetAt),
   };
 }
 
@@ -119,8 +119,8 @@ function followKeys(peers: Peers, proven: ProvenPeers): void {
   for (const peer of peers.list()) {
     const proof = proven.proofOf(peer.address);
     const isPlain = peer.key === null;
-    const isWanted = proof?.by === 'device' && proof.keys.has(peer.key ?? '');
-    if (isPlain ? proof === null : isWanted) continue;
+    const isKeyNamed = proof?.by === 'device' && proof.keys.has(peer.key ?? '');
+    if (isPlain ? proof === null : isKeyNamed) continue;
     peer.renew(isPlain || proof === null ? peerCallTimeoutMs : 0);
   }
   proven.endRevoked();
@@ -133,11 +133,11 @@ function followKeys(peers: Peers, proven: ProvenPeers): void {
  */
 async function meetHolders(
   addresses: readonly string[],
-  meet: (address: string) => Promise<unknown>,
+  connect: (address: string) => Promise<unknown>,
 ): Promise<void> {
   if (addresses.length === 0) return;
-  const met = Promise.allSettled(addresses.map((address) => meet(address)));
-  await Promise.race([met, delay(startMeetingMsMax)]);
+  const attempts = Promise.allSettled(addresses.map((address) => connect(address)));
+  await Promise.race([attempts, delay(startMeetingMsMax)]);
 }
 
 /** Whether the ring names this server as a device. Only then do other servers call it. */

@@ -95,7 +95,7 @@ function loadForks(directory: string, { log }: Ports): Promise<RingForks> {
 }
 
 /** Says at the start whom this server trusts. `active`: the rings that were here before. */
-export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log: Logger): void {
+export function logTrust(trust: TrustStore, active: readonly ActiveRing[], log: Logger): void {
   const roots = trustStatus({ trust, nowMs });
   if (roots === null) {
     log.warn(
@@ -115,9 +115,9 @@ export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log:
   }
   for (const { ring, signing } of active) {
     if (signing !== null && signing !== undefined) continue;
-    const about = { ring: ring.keyspace, version: ring.version };
+    const logFields = { ring: ring.keyspace, version: ring.version };
     log.warn(
-      about,
+      logFields,
       'this ring is UNSIGNED: it is served as before, its next version must be signed',
     );
   }

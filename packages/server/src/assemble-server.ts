@@ -99,27 +99,27 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const { peers, proven, introduce, greetPeers, meetHolders, reconnects, awaitPeers } = peerParts;
 
   const [requests, inFlight] = [new RingRequests(), new InFlight()];
-  const opening = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
-  const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: opening };
+  const untilIdle = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
+  const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: untilIdle };
   const ownWrite = ownWrites(replica, requests, throttle);
   const callers = deviceCallers({ ...peerParts, handlers, ownWrite });
   const devices = measureCopies(metrics, callers.devices);
 
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
-  const moving = { devices, decide, inFlight, throttle, unknownPeers, log };
-  const reconciler = createReconciler(opened, ringParts, moving);
-  const repairing = { store, devices: callers.devices, decide, reconciler, peerClocks };
-  const repair = assembleRepair({ ...repairing, requireDropsAllowed }, metrics, log);
+  const moveParts = { devices, decide, inFlight, throttle, unknownPeers, log };
+  const reconciler = createReconciler(opened, ringParts, moveParts);
+  const repairParts = { store, devices: callers.devices, decide, reconciler, peerClocks };
+  const repair = assembleRepair({ ...repairParts, requireDropsAllowed }, metrics, log);
 
-  const answering = { requests, devices: callers.forRequests, clocks };
-  const coordinator = createCoordinator({ ...peerParts, ...ringParts, ...answering });
+  const requestParts = { requests, devices: callers.forRequests, clocks };
+  const coordinator = createCoordinator({ ...peerParts, ...ringParts, ...requestParts });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
-  const operated = { ...opened, rings, forks, requests, reconciler, peers, throttle };
-  const said = { demandsTls, certificate, insecure, clocks, startedMs: nowMs(), nowMs };
-  const status: StatusPorts = { ...operated, ...repair, ...said };
+  const operatorParts = { ...opened, rings, forks, requests, reconciler, peers, throttle };
+  const statusParts = { demandsTls, certificate, insecure, clocks, startedMs: nowMs(), nowMs };
+  const status: StatusPorts = { ...operatorParts, ...repair, ...statusParts };
   fillHandlers(handlers, {
     ...{ guard, audit, proven, replica, introduce, copies, throttle, ...repair },
-    ...{ trash: operated, moves: operated, trust: trustExchange },
+    ...{ trash: operatorParts, moves: operatorParts, trust: trustExchange },
     clients: { coordinator, metrics },
   });
   const work = { reconciler, copies, ...repair, greetPeers, meetHolders, reconnects, awaitPeers };
@@ -133,7 +133,7 @@ function noteActivation(
   const { id, self } = active;
   const { keyspace, version } = active.ring;
   log.info({ ring: keyspace, version, id, device: self }, 'ring activated');
-  const misplaced = whyUnnamed(active, { key, identity });
-  if (misplaced !== null) log.warn({ ring: keyspace }, misplaced);
+  const unnamedReason = whyUnnamed(active, { key, identity });
+  if (unnamedReason !== null) log.warn({ ring: keyspace }, unnamedReason);
   audit.noteOwn('ring', `${keyspace} ${version}, ${id.slice(0, 12)}: active`);
 }

@@ -18,7 +18,7 @@ const forClients = '1.3.6.1.5.5.7.3.2'; // RFC 5280, 4.2.1.12: id-kp-clientAuth
 /** Reads what client certificates grant that one of the configured authorities has signed. */
 export class ClientCertificates {
   #authorities: readonly X509Certificate[] = [];
-  #judged = new WeakMap<Socket, Certified | null>();
+  #certifiedBySocket = new WeakMap<Socket, Certified | null>();
   #stop: () => Promise<void> = () => Promise.resolve();
 
   /**
@@ -29,9 +29,9 @@ export class ClientCertificates {
     const certificates = new ClientCertificates();
     if (file === undefined) return certificates;
     await certificates.#read(file, log);
-    const kept = 'the previous client authorities stay in use';
+    const failureMessage = 'the previous client authorities stay in use';
     const read = (): Promise<void> => certificates.#read(file, log);
-    certificates.#stop = followFile(file, { read, kept, log });
+    certificates.#stop = followFile(file, { read, failureMessage, log });
     return certificates;
   }
 
@@ -40,12 +40,12 @@ export class ClientCertificates {
    * here. The handshake has already proved that the client holds the certificate's key.
    */
   shownOn(socket: Socket): Certified | null {
-    const known = this.#judged.get(socket);
+    const known = this.#certifiedBySocket.get(socket);
     if (known !== undefined) return known;
-    const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-    const isOurs = shown !== undefined && isSigned(shown, this.#authorities);
-    const found = isOurs ? certifiedBy(shown) : null;
-    this.#judged.set(socket, found);
+    const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    const isOurs = certificate !== undefined && isSigned(certificate, this.#authorities);
+    const found = isOurs ? certifiedBy(certificate) : null;
+    this.#certifiedBySocket.set(socket, found);
     return found;
   }
 
@@ -63,7 +63,7 @@ export class ClientCertificates {
     const before = this.#authorities.map(({ fingerprint256 }) => fingerprint256);
     if (String(names) === String(before)) return;
     this.#authorities = authorities;
-    this.#judged = new WeakMap();
+    this.#certifiedBySocket = new WeakMap();
     log.info({ file, authorities: names }, 'client authorities in use');
   }
 }
@@ -82,9 +82,9 @@ async function readAuthorities(file: string): Promise<X509Certificate[]> {
   });
 }
 
-function isSigned(shown: X509Certificate, authorities: readonly X509Certificate[]): boolean {
-  if (!(shown.keyUsage ?? []).includes(forClients)) return false;
-  return authorities.some((one) => shown.checkIssued(one) && shown.verify(one.publicKey));
+function isSigned(cert: X509Certificate, authorities: readonly X509Certificate[]): boolean {
+  if (!(cert.keyUsage ?? []).includes(forClients)) return false;
+  return authorities.some((issuer) => cert.checkIssued(issuer) && cert.verify(issuer.publicKey));
 }
 
 function certifiedBy({ subject, subjectAltName, validToDate }: X509Certificate): Certified {

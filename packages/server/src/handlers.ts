@@ -47,7 +47,7 @@ import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
   readonly audit: Pick<AuditLog, 'note' | 'read'>;
-  readonly proven: Pick<ProvenPeers, 'requireMember' | 'isClosed'>;
+  readonly proven: Pick<ProvenPeers, 'requireMember' | 'isMembersOnly'>;
   readonly guard: Guard;
   readonly replica: ReplicaPorts;
   readonly introduce: HelloPorts;
@@ -171,14 +171,14 @@ function betweenDevices(
     return needs !== null && guard.isGranted(caller, needs);
   };
   return (request, caller) => {
-    const madeWith = request as RequestedRing;
-    proven.requireMember(caller, madeWith, isGranted);
-    const answered = run(request, caller);
-    if (!(answered instanceof Promise)) return answered;
-    requests.begin('answered', madeWith);
-    const end = (): void => requests.end('answered', madeWith);
-    answered.then(end, end);
-    return answered;
+    const ringRequest = request as RequestedRing;
+    proven.requireMember(caller, ringRequest, isGranted);
+    const answer = run(request, caller);
+    if (!(answer instanceof Promise)) return answer;
+    requests.begin('answered', ringRequest);
+    const end = (): void => requests.end('answered', ringRequest);
+    answer.then(end, end);
+    return answer;
   };
 }
 

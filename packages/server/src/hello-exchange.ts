@@ -69,10 +69,10 @@ export async function answerHello(
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
   const version = commonWireVersion(request.wireVersion);
-  return { ...(await heardHello(ports, request, caller)), wireVersion: version };
+  return { ...(await respondToHello(ports, request, caller)), wireVersion: version };
 }
 
-async function heardHello(
+async function respondToHello(
   ports: HelloPorts,
   request: RequestOf<typeof hello>,
   caller: Caller,
@@ -80,7 +80,7 @@ async function heardHello(
   const { knownPeers, guard } = ports;
   if (!guard.allows(caller, anyToken)) return bareIntroduction(ports);
   // A caller without the role peer is treated as a tool, whatever it claims to be.
-  if (!guard.allows(caller, role('peer'))) return introduction(ports, '');
+  if (!guard.allows(caller, role('peer'))) return ownHello(ports, '');
   const { address, remembered } = request;
   if (ports.proven.speaksFor(caller, address) && knownPeers.noteClaimedAddress(caller, address)) {
     ports.onPeerHello(address);
@@ -94,7 +94,7 @@ async function heardHello(
   } else if (address !== '') {
     ports.onUnknownPeerHello(address);
   }
-  return introduction(ports, address);
+  return ownHello(ports, address);
 }
 
 /**
@@ -108,19 +108,19 @@ export function greet(ports: HelloPorts, dialled: string, peer: Caller): Promise
   ports.guard.show(peer, { ...credentialFrom(address, null), isPeer });
   return ports.knownPeers.whileGreeting(address, async () => {
     const answer = await helloInCommonVersion((version) => {
-      const own = { ...introduction(ports, address), wireVersion: version };
+      const own = { ...ownHello(ports, address), wireVersion: version };
       return peer.call(hello, own, peerCallTimeoutMs);
     });
     if (dialled !== address) requireOwn(answer.address, { address, dialled });
     ports.wireVersions.set(address, commonWireVersion(answer.wireVersion));
-    const said = { ...answer, address };
+    const peerHello = { ...answer, address };
     const isNamed = ports.knownPeers.isNamed(address);
     if (isNamed) await ports.trustExchange.align(answer.access, peer);
-    if (isNamed) await learnFromHello(ports, said);
+    if (isNamed) await learnFromHello(ports, peerHello);
     const refusals = await ports.exchange.catchUpAll(answer.rings, peer, address);
     for (const error of refusals) ports.onRingRefused(address, error);
     // The rings just fetched may be the first ones here, and may name this peer.
-    if (!isNamed && ports.knownPeers.isNamed(address)) await learnFromHello(ports, said);
+    if (!isNamed && ports.knownPeers.isNamed(address)) await learnFromHello(ports, peerHello);
     void ports.relay.send(address, peer, answer.rings); // not awaited: it pauses before sending
   });
 }
@@ -130,20 +130,20 @@ export function greet(ports: HelloPorts, dialled: string, peer: Caller): Promise
  * it must be the server of that device. Throws PEER_UNPROVEN.
  */
 function requireOwn(
-  said: string,
+  claimed: string,
   { address, dialled }: { readonly address: string; readonly dialled: string },
 ): void {
-  if (said === address) return;
+  if (claimed === address) return;
   const wanted = `${dialled} is the replication address of ${address} in the ring`;
-  throw new CodedError('PEER_UNPROVEN', `${wanted}, but the server there says it is ${said}`, {
+  throw new CodedError('PEER_UNPROVEN', `${wanted}, but the server there says it is ${claimed}`, {
     hint: 'ring-builder set-device RING dN --replication-address IP:PORT|none',
-    details: { address, dialled, said },
+    details: { address, dialled, said: claimed },
   });
 }
 
 /** Learns what a greeted server says about itself and about this directory. */
-async function learnFromHello(ports: HelloPorts, said: AnswerOf<typeof hello>): Promise<void> {
-  const { address, life, settled, remembered, ms } = said;
+async function learnFromHello(ports: HelloPorts, answer: AnswerOf<typeof hello>): Promise<void> {
+  const { address, life, settled, remembered, ms } = answer;
   // At once: a refill below may take minutes, and the clock reading would then be out of date.
   ports.peerClocks.learn(address, ms);
   learnClock(ports, ms);
@@ -230,12 +230,12 @@ export async function greetPeers(ports: HelloPorts, peers: Peers): Promise<void>
   await Promise.allSettled(peers.list().map((peer) => greetPeer(ports, peer)));
   const { generation, isComplete } = ports;
   const all = peers.list();
-  const isHeard = all.length > 0 && all.every(({ connected }) => connected);
-  if (generation.isRestored && isHeard && isComplete()) await generation.clearRestored();
+  const areAllConnected = all.length > 0 && all.every(({ connected }) => connected);
+  if (generation.isRestored && areAllConnected && isComplete()) await generation.clearRestored();
 }
 
 /** Returns what this server says about itself to the server at an address, or to a tool (`''`). */
-function introduction(ports: HelloPorts, to: string): RequestOf<typeof hello> {
+function ownHello(ports: HelloPorts, to: string): RequestOf<typeof hello> {
   return {
     wireVersion,
     address: formatAddress(ports.identity.address),

@@ -13,7 +13,7 @@ export function listenAddressesOf(
   options: Pick<ServerOptions, 'listen' | 'operatorListen' | 'replicationListen'>,
 ): string[] {
   const { listen: address, operatorListen, replicationListen } = options;
-  return [address, operatorListen, replicationListen].filter((door) => door !== undefined);
+  return [address, operatorListen, replicationListen].filter((value) => value !== undefined);
 }
 
 /** Returns all addresses to listen on, also that of the Redis protocol if it is enabled. */
@@ -33,11 +33,11 @@ export function redisAddress(address: string, port: number): string {
  * should be refused rather than wait. Throws LISTEN_FAILED.
  */
 export async function requireFree(addresses: readonly string[]): Promise<void> {
-  await using taken = new AsyncDisposableStack();
+  await using servers = new AsyncDisposableStack();
   for (const address of addresses) {
     const server = createServer((socket) => socket.destroy());
     await listen(server, address);
-    taken.use(server);
+    servers.use(server);
   }
 }
 

@@ -66,7 +66,7 @@ function countNow(store: Store): void {
 }
 
 export async function openDevice(
-  { data, listen: address, advertise, device, trust: given, ...rest }: ServerOptions,
+  { data, listen: address, advertise, device, trust: trustOption, ...rest }: ServerOptions,
   { log, onFailure }: DeviceSurroundings,
 ): Promise<OpenedDevice> {
   const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
@@ -89,7 +89,7 @@ export async function openDevice(
       log.warn({ version, epoch, expires, id: rootId }, 'a newer root of trust is in force');
     };
     const trustPorts = { directory: join(data, 'trust'), nowMs, onRoot };
-    const trust = await TrustStore.load(trustPorts, given);
+    const trust = await TrustStore.load(trustPorts, trustOption);
     const access = await AccessStore.load({ ...trustPorts, trusts: () => trust.trusts() });
     const controls = await MoveControls.load(data);
     const onceComplete = await OnceComplete.load(data);

@@ -35,19 +35,19 @@ export function optionsOf(
   values: Readonly<Record<string, unknown>>,
   { storeAccess }: Pick<ServerOptions, 'storeAccess'>,
 ): ServerOptions {
-  const typed = Object.keys(serverOptionsSchema.shape).flatMap((name) => {
+  const entries = Object.keys(serverOptionsSchema.shape).flatMap((name) => {
     const value = values[typedName(name)];
     return value === undefined || name === withoutFlag ? [] : [[name, value] as const];
   });
-  for (const [name, value] of typed) requireValue(typedName(name), value);
-  const parsed = serverOptionsSchema.safeParse({ ...Object.fromEntries(typed), storeAccess });
+  for (const [name, value] of entries) requireValue(typedName(name), value);
+  const parsed = serverOptionsSchema.safeParse({ ...Object.fromEntries(entries), storeAccess });
   if (parsed.success) return parsed.data;
   const issue = must(parsed.error.issues[0], 'what is refused has an issue');
   const [name, index] = issue.path;
   const option = typedName(String(name));
   const value = values[option];
-  const shown = Array.isArray(value) && typeof index === 'number' ? value[index] : value;
-  throw refusal(`--${option} ${String(shown)}: ${issueSentence(issue)}`);
+  const refusedValue = Array.isArray(value) && typeof index === 'number' ? value[index] : value;
+  throw refusal(`--${option} ${String(refusedValue)}: ${issueSentence(issue)}`);
 }
 
 /**
@@ -56,22 +56,22 @@ export function optionsOf(
  */
 export function wordsOf(options: Partial<ServerOptions>): string[] {
   const { storeAccess = {}, ...plain } = options;
-  const given: Readonly<Record<string, unknown>> = plain;
-  const typed = Object.entries(serverOptionsSchema.shape).flatMap(([name, field]) => {
+  const values: Readonly<Record<string, unknown>> = plain;
+  const optionWords = Object.entries(serverOptionsSchema.shape).flatMap(([name, field]) => {
     const fallback = field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
-    return given[name] === fallback ? [] : wordsFor(typedName(name), given[name]);
+    return values[name] === fallback ? [] : wordsFor(typedName(name), values[name]);
   });
   // The user comes from the environment alone.
   const { user: _, ...files } = storeAccess;
-  const ofStore = Object.entries(files).flatMap(([name, file]) =>
+  const storeWords = Object.entries(files).flatMap(([name, file]) =>
     wordsFor(`store-${typedName(name)}`, file),
   );
-  return [...typed, ...ofStore];
+  return [...optionWords, ...storeWords];
 }
 
 function wordsFor(option: string, value: unknown): string[] {
   if (value === true) return [`--${option}`];
-  if (Array.isArray(value)) return value.flatMap((one) => wordsFor(option, one));
+  if (Array.isArray(value)) return value.flatMap((item) => wordsFor(option, item));
   const isText = typeof value === 'string' || typeof value === 'number';
   return isText ? [`--${option}`, `${value}`] : [];
 }

@@ -17,7 +17,7 @@ import { bundleEnded, readTlsBundle, type TlsBundle } from './tls-bundle.ts';
  */
 const ownCertificate = 'own';
 
-interface Around {
+interface Surroundings {
   readonly device: TlsIdentity;
   readonly log: Logger;
   readonly nowMs: () => number;
@@ -26,30 +26,30 @@ interface Around {
 export class PortSecurity {
   /** Whether connections without TLS are refused. */
   readonly demandsTls: boolean;
-  readonly #around: Around;
+  readonly #surroundings: Surroundings;
   readonly #ports: SecurePort[] = [];
   #identity: TlsIdentity;
-  #shown: ShownCertificate | null = null;
+  #certificate: ShownCertificate | null = null;
   /**
    * Groups refusals by address and reason: a peer that rejects the key here reconnects every
    * second.
    */
   readonly #refusals = new RepeatedLines(monotonicMs);
-  readonly #telling: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout;
   #stop: () => Promise<void> = () => Promise.resolve();
 
-  private constructor(surroundings: Around, demandsTls: boolean, identity: TlsIdentity) {
-    this.#around = surroundings;
+  private constructor(surroundings: Surroundings, demandsTls: boolean, identity: TlsIdentity) {
+    this.#surroundings = surroundings;
     this.demandsTls = demandsTls;
     this.#identity = identity;
-    this.#telling = setInterval(() => this.#refusals.tell(), repeatedLineMsMin / 2).unref();
+    this.#timer = setInterval(() => this.#refusals.tell(), repeatedLineMsMin / 2).unref();
   }
 
   /**
    * `tls`: the option. Without it, plain connections are served too. Throws what readTlsBundle
    * throws.
    */
-  static async open(tls: string | undefined, surroundings: Around): Promise<PortSecurity> {
+  static async open(tls: string | undefined, surroundings: Surroundings): Promise<PortSecurity> {
     if (tls === undefined || tls === ownCertificate) {
       return new PortSecurity(surroundings, tls !== undefined, surroundings.device);
     }
@@ -69,12 +69,12 @@ export class PortSecurity {
    * does not expire.
    */
   get shown(): ShownCertificate | null {
-    return this.#shown;
+    return this.#certificate;
   }
 
   /** Puts TLS in front of a server. To be called before it listens. */
   guard(server: Server): void {
-    const { device, log } = this.#around;
+    const { device, log } = this.#surroundings;
     const port = securePort(server, {
       device,
       identity: this.#identity,
@@ -90,21 +90,21 @@ export class PortSecurity {
 
   async close(): Promise<void> {
     await this.#stop();
-    clearInterval(this.#telling);
+    clearInterval(this.#timer);
     this.#refusals.tellAll();
     for (const port of this.#ports) port.close();
   }
 
   /** Compares the content: a file rewritten with the same content changes nothing. */
   #follow(file: string, first: TlsBundle): void {
-    const { log, nowMs } = this.#around;
+    const { log, nowMs } = this.#surroundings;
     const note = ({ names, endsMs }: TlsBundle): void => {
-      this.#shown = { names, ends: new Date(endsMs).toISOString() };
-      log.info({ file, ...this.#shown }, 'certificate in use');
+      this.#certificate = { names, ends: new Date(endsMs).toISOString() };
+      log.info({ file, ...this.#certificate }, 'certificate in use');
     };
     note(first);
     this.#stop = followFile(file, {
-      kept: 'the previous certificate stays in use',
+      failureMessage: 'the previous certificate stays in use',
       log,
       read: async () => {
         const bundle = await readTlsBundle(file);

@@ -23,22 +23,22 @@ export function repeat(work: () => Promise<void>, pauseMs: number): () => Promis
 
 /**
  * Polls a file with `read`, which must do nothing when the content is unchanged. When `read` fails,
- * the error is logged once, with `kept`, which says what stays in force. Returns a function that
- * ends the polling.
+ * the error is logged once, with `failureMessage`, which says what stays in force. Returns a
+ * function that ends the polling.
  */
 export function followFile(
   file: string,
-  { read, kept, log }: { read: () => Promise<void>; kept: string; log: Logger },
+  { read, failureMessage, log }: { read: () => Promise<void>; failureMessage: string; log: Logger },
 ): () => Promise<void> {
-  let refusedBefore = '';
+  let lastReason = '';
   return repeat(async () => {
     try {
       await read();
-      refusedBefore = '';
+      lastReason = '';
     } catch (error) {
       const reason = messageOf(error);
-      if (reason !== refusedBefore) log.warn({ file, error }, kept);
-      refusedBefore = reason;
+      if (reason !== lastReason) log.warn({ file, error }, failureMessage);
+      lastReason = reason;
     }
   }, tlsBundlePollMs);
 }

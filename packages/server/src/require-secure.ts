@@ -33,12 +33,12 @@ export function requireSecure(options: Listening & Partial<ServerOptions>): void
   const { listen, tls = 'own', trust, tokenFile, clientCa } = options;
   const lacks = lackingOf(options);
   const isOpen = (tokenFile ?? clientCa) === undefined;
-  const shown = isOpen ? 'peer.token' : tokenFile;
+  const hintTokenFile = isOpen ? 'peer.token' : tokenFile;
   const roots = trust.length === 0 ? ['rings/trust.json'] : trust;
   const commandOf = (added: Partial<ServerOptions>): string =>
     `  ${quoteCommand(['ring-server', ...wordsOf({ ...options, ...added })])}`;
-  const reached = exposedAddress(options);
-  const message = `other machines can reach ${reached}; missing: ${lacks.join(', ')}`;
+  const address = exposedAddress(options);
+  const message = `other machines can reach ${address}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [
       'set it up:',
@@ -47,11 +47,11 @@ export function requireSecure(options: Listening & Partial<ServerOptions>): void
         : []),
       ...(isOpen
         ? [
-            `  ring-builder access grant servers --peer --out ${shown}`,
+            `  ring-builder access grant servers --peer --out ${hintTokenFile}`,
             '  ring-builder access grant operator --operator --metrics --out operator.token',
           ]
         : []),
-      commandOf({ tls, trust: roots, tokenFile: shown }),
+      commandOf({ tls, trust: roots, tokenFile: hintTokenFile }),
       ...(isOpen ? ['  ring-builder access push   # once a ring names it'] : []),
       'or, if nobody else can reach that network:',
       commandOf({ insecureListen: true }),

@@ -19,7 +19,7 @@ import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import { credentialOf, readServerToken } from './access/credential.ts';
-import { tellTrust } from './assemble-rings.ts';
+import { logTrust } from './assemble-rings.ts';
 import { assembleServer, type ServerParts } from './assemble-server.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
@@ -76,14 +76,14 @@ export async function startServer(
       log.warn({ path: note.path, mode: note.mode }, note.message);
     }
     const device = await openDevice(options, { log, onFailure });
-    let isWhole = true;
+    let isAllWritten = true;
     opened.defer(async () => {
-      isWhole = await device.store.leave(leavingMsMax);
+      isAllWritten = await device.store.leave(leavingMsMax);
     });
     await runServer(options, { device, opened, log });
     const leave = async (): Promise<boolean> => {
       await opened.disposeAsync();
-      return isWhole;
+      return isAllWritten;
     };
     return { leave };
   } catch (error) {
@@ -105,8 +105,8 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(() => certificates.close());
   const isStrict = token !== null || options.clientCa !== undefined;
   const throttle = AdaptiveThrottle.of(device.store, options.copyRate ?? null);
-  const around = { device: device.tls, log, nowMs };
-  const security = await PortSecurity.open(options.tls, around);
+  const surroundings = { device: device.tls, log, nowMs };
+  const security = await PortSecurity.open(options.tls, surroundings);
   const { demandsTls } = security;
   const insecure = isInsecure(options);
   const parts = await assembleServer(device, {
@@ -120,16 +120,16 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
     insecure,
     operatorListen: options.operatorListen ?? null,
   });
-  tellTrust(device.trust, parts.rings.list(), log);
+  logTrust(device.trust, parts.rings.list(), log);
   parts.metrics.insecureListen.set(insecure ? 1 : 0);
-  const rounds: (() => Promise<void>)[] = [];
+  const stopRounds: (() => Promise<void>)[] = [];
   // The store closes after these parts, because each of them may still write to it.
   opened.defer(() => parts.stamps.close());
   opened.defer(() => device.memory.close());
   opened.defer(() => device.audit.flush());
   opened.defer(() => parts.copies.close());
   opened.defer(async () => {
-    for (const stop of rounds) await stop();
+    for (const stop of stopRounds) await stop();
   });
   opened.defer(() => throttle.close());
   // Rejects the calls under way, so that the current replication round ends at once.
@@ -137,12 +137,12 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(() => parts.reconciler.close());
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const allowsHost = allowedHosts(hostNames(options));
-  const doors = listenAddressesOf(options).map((address) => {
+  const endpoints = listenAddressesOf(options).map((address) => {
     return { address, http: createHttp({ ...parts, allowsHost, onBug }) };
   });
   opened.defer(() => security.close());
-  opened.defer(async () => void (await Promise.all(doors.map(({ http }) => endHttp(http)))));
-  const wireEnds = doors.map(({ http }) => {
+  opened.defer(async () => void (await Promise.all(endpoints.map(({ http }) => endHttp(http)))));
+  const wireEnds = endpoints.map(({ http }) => {
     const end = acceptWire(http, {
       ...parts.answers,
       onProven: parts.proven.accept.bind(parts.proven),
@@ -156,18 +156,18 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(async () => void (await Promise.all(wireEnds.map((end) => end()))));
   await parts.meetHolders();
   parts.awaitPeers();
-  for (const { http, address } of doors) await listen(http, address);
+  for (const { http, address } of endpoints) await listen(http, address);
   const onTrouble = (error: unknown): void =>
     log.warn({ error }, 'server.json not written: inspect will not find this server by itself');
-  const own = options.operatorListen ?? options.listen;
-  opened.defer(await noteListening(options.data, own, onTrouble));
+  const listenAddress = options.operatorListen ?? options.listen;
+  opened.defer(await noteListening(options.data, listenAddress, onTrouble));
   opened.defer(await openRedis(options, { ...parts, onBug }, { security, log }));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
-  rounds.push(...repeatRounds({ ...parts, throttle }));
-  rounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
+  stopRounds.push(...repeatRounds({ ...parts, throttle }));
+  stopRounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
   const key = spkiOf(device.key);
-  const about = { data: options.data, key, fingerprint: keyIdOf(key) };
-  log.info({ address: options.listen, ...about }, 'listening');
+  const logFields = { data: options.data, key, fingerprint: keyIdOf(key) };
+  log.info({ address: options.listen, ...logFields }, 'listening');
 }
 
 /**
@@ -175,13 +175,13 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
  * controlled, or by an IP address that a ring names.
  */
 function knows({ guard, rings }: ServerParts): (request: IncomingMessage) => boolean {
-  const known = role('peer', 'operator');
+  const peerOrOperator = role('peer', 'operator');
   return (request) => {
-    if (guard.demands && guard.allowsTo(credentialOf(request), known)) return true;
+    if (guard.demands && guard.allowsTo(credentialOf(request), peerOrOperator)) return true;
     const ip = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
-    const isThere = (device: Device | null): boolean =>
+    const isAtIp = (device: Device | null): boolean =>
       device !== null && (device.ip === ip || device.replication?.ip === ip);
-    return rings.list().some(({ ring }) => ring.devices.some(isThere));
+    return rings.list().some(({ ring }) => ring.devices.some(isAtIp));
   };
 }
 
@@ -220,8 +220,8 @@ function repeatRounds({
 
 /** The host names by which HTTP clients may call this server. */
 function hostNames({ listen: address, advertise, allowHost, ...rest }: ServerOptions): string[] {
-  const doors = [...listenAddressesOf({ listen: address, ...rest }), advertise ?? address];
-  return [...doors.map((one) => splitAddress(one).ip), hostname(), ...allowHost];
+  const addresses = [...listenAddressesOf({ listen: address, ...rest }), advertise ?? address];
+  return [...addresses.map((item) => splitAddress(item).ip), hostname(), ...allowHost];
 }
 
 /** Releases idle copies and trims the trash. */
@@ -289,9 +289,9 @@ async function openRedis(
 async function endHttp(http: Server): Promise<void> {
   const idle = setInterval(() => http.closeIdleConnections(), httpEndLookMs);
   await new Promise<void>((resolve) => {
-    const late = setTimeout(resolve, httpEndMsMax);
+    const timeout = setTimeout(resolve, httpEndMsMax);
     http.close(() => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       resolve();
     });
   });

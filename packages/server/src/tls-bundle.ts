@@ -39,8 +39,8 @@ export async function readTlsBundle(file: string): Promise<TlsBundle> {
 
 /** The error for showing a bundle whose certificate has expired. */
 export function bundleEnded(file: string, endsMs: number): CodedError {
-  const ended = `the certificate of ${file} expired on ${new Date(endsMs).toISOString()}`;
-  return new CodedError('TLS_BUNDLE_INVALID', ended, {
+  const message = `the certificate of ${file} expired on ${new Date(endsMs).toISOString()}`;
+  return new CodedError('TLS_BUNDLE_INVALID', message, {
     hint: 'ring-builder certs rotate NAME creates the next one: replace this bundle with it',
     details: { file },
   });

@@ -134,19 +134,19 @@ function lastMovesOf(
   versionSeconds: ReadonlyMap<number, number>,
 ): Pick<SwiftBuilder, 'lastMoves' | 'lastMovesEpoch'> {
   const earlier = swift?.lastMoves;
-  const before = earlier === undefined ? null : hoursOfRuns(earlier, ring.partitions);
-  if (earlier !== undefined && before !== null && ring.version === 1) {
-    return { lastMoves: before, lastMovesEpoch: earlier.epoch };
+  const importedHours = earlier === undefined ? null : hoursOfRuns(earlier, ring.partitions);
+  if (earlier !== undefined && importedHours !== null && ring.version === 1) {
+    return { lastMoves: importedHours, lastMovesEpoch: earlier.epoch };
   }
   const epoch = Math.floor(versionSeconds.get(ring.version) ?? 0);
-  const since = (seconds: number): number =>
+  const hoursSince = (seconds: number): number =>
     Math.min(HOURS_COUNTED_MAX, Math.max(0, Math.floor((epoch - seconds) / SECONDS_PER_HOUR)));
-  const sinceImport = since(earlier?.epoch ?? 0);
+  const sinceImport = hoursSince(earlier?.epoch ?? 0);
   const lastMoves = Uint8Array.from(ring.minVersions, (version, partition) => {
-    const noted = version === 1 ? before?.[partition] : undefined;
-    if (noted !== undefined) return Math.min(HOURS_COUNTED_MAX, noted + sinceImport);
+    const storedHours = version === 1 ? importedHours?.[partition] : undefined;
+    if (storedHours !== undefined) return Math.min(HOURS_COUNTED_MAX, storedHours + sinceImport);
     const seconds = versionSeconds.get(version);
-    return seconds === undefined ? HOURS_COUNTED_MAX : since(seconds);
+    return seconds === undefined ? HOURS_COUNTED_MAX : hoursSince(seconds);
   });
   return { lastMoves, lastMovesEpoch: epoch };
 }
@@ -157,7 +157,7 @@ function lastMovesOf(
  */
 function swiftOfRing(
   ring: Ring,
-  as: Omit<SwiftRing, 'partPower' | 'devices' | 'table'>,
+  shape: Omit<SwiftRing, 'partPower' | 'devices' | 'table'>,
 ): SwiftRing {
   const { partitioner, moves, devices, table, keyspace, version } = ring;
   if (partitioner.kind !== 'md5-shift') {
@@ -173,7 +173,7 @@ function swiftOfRing(
       },
     );
   }
-  return { partPower: partitioner.power, devices, table, ...as };
+  return { partPower: partitioner.power, devices, table, ...shape };
 }
 
 type OtherPartitioner = Exclude<Partitioner, { readonly kind: 'md5-shift' }>;

@@ -124,9 +124,9 @@ function shapeOf(
   { devices, idBytes, emptyRow }: Pick<SwiftRing, 'devices' | 'idBytes' | 'emptyRow'>,
   count: Omit<SwiftReplicas, 'emptyRow'>,
 ): Pick<SwiftState, 'replicas' | 'idBytes'> {
-  const usual = count.wanted === count.placed && !count.int && !emptyRow;
+  const isDefault = count.wanted === count.placed && !count.int && !emptyRow;
   return {
-    ...(usual ? {} : { replicas: { ...count, emptyRow } }),
+    ...(isDefault ? {} : { replicas: { ...count, emptyRow } }),
     ...(idBytes > deviceIdBytes(devices.length) ? { idBytes: 4 } : {}),
   };
 }

@@ -32,9 +32,9 @@ export function take(machine: PickleMachine, count: number): Buffer {
   if (end > machine.bytes.length) {
     throw swiftInvalid('length of the pickle', machine.bytes.length, `${end} or more`);
   }
-  const taken = machine.bytes.subarray(machine.at, end);
+  const bytes = machine.bytes.subarray(machine.at, end);
   machine.at = end;
-  return taken;
+  return bytes;
 }
 
 /** Returns text up to the next newline: the arguments of GLOBAL. */

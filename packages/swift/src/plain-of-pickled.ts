@@ -34,9 +34,9 @@ function plainOf(value: Pickled, { depth, budget }: Within): unknown {
   }
   if (value.kind === 'dict') {
     return Object.fromEntries(
-      Array.from(value.members, ([name, one]) => {
+      Array.from(value.members, ([name, member]) => {
         spend(budget, name);
-        return [name, plainOf(one, within)];
+        return [name, plainOf(member, within)];
       }),
     );
   }

@@ -70,8 +70,8 @@ export function readPickle(bytes: Buffer): Pickled {
     if (opcode === STOP) return result(machine);
     const step = steps.get(opcode);
     if (step === undefined) {
-      const shown = opcode.toString(16).padStart(2, '0');
-      throw pickleRefused(`opcode 0x${shown}`, machine.at - 1);
+      const hex = opcode.toString(16).padStart(2, '0');
+      throw pickleRefused(`opcode 0x${hex}`, machine.at - 1);
     }
     step(machine);
   }

@@ -65,11 +65,11 @@ export function decodeSwiftBuilder(file: Uint8Array): SwiftBuilder {
 
 function tableOf(
   fields: Fields,
-  of: Pick<SwiftBuilder, 'partPower' | 'devices'>,
+  builder: Pick<SwiftBuilder, 'partPower' | 'devices'>,
 ): Pick<SwiftBuilder, 'table' | 'idBytes' | 'emptyRow'> {
   const name = '_replica2part2dev';
   if ((fields.get(name) ?? null) === null) return { table: null, idBytes: 2, emptyRow: false };
-  return tableAndShape(rows(fields, name), of);
+  return tableAndShape(rows(fields, name), builder);
 }
 
 /** A builder stores the slot count of each device beside the table: comparing them checks both. */

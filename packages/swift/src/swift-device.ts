@@ -28,23 +28,23 @@ export function deviceOfSwift(value: unknown, index: number): Device | null {
     throw swiftInvalid(`device ${index}`, JSON.stringify(value), 'an object or null');
   }
   const fields = new Map<string, unknown>(Object.entries(value));
-  const takenOut = (name: string, absent?: unknown): unknown => {
+  const takeField = (name: string, absent?: unknown): unknown => {
     const found = fields.has(name) ? fields.get(name) : absent;
     fields.delete(name);
     return found;
   };
-  const id = takenOut('id');
+  const id = takeField('id');
   if (id !== index) throw swiftInvalid(`id of device ${index}`, String(id), index);
   for (const name of bookkeeping) fields.delete(name);
   const device = {
     id,
-    region: takenOut('region', 1),
-    zone: takenOut('zone'),
-    ip: takenOut('ip'),
-    port: takenOut('port'),
-    device: takenOut('device'),
-    weight: takenOut('weight'),
-    meta: takenOut('meta', ''),
+    region: takeField('region', 1),
+    zone: takeField('zone'),
+    ip: takeField('ip'),
+    port: takeField('port'),
+    device: takeField('device'),
+    weight: takeField('weight'),
+    meta: takeField('meta', ''),
   };
   const replication = replicationOf(fields, device);
   const extra = fields.size === 0 ? {} : { extra: Object.fromEntries(fields) };
@@ -60,11 +60,11 @@ function replicationOf(
 ): Pick<Device, 'replication'> {
   const valueOf = (name: string, absent: unknown): unknown =>
     fields.has(name) ? fields.get(name) : absent;
-  const given = { ip: valueOf('replication_ip', ip), port: valueOf('replication_port', port) };
-  const parsed = deviceSchema.shape.replication.safeParse(given);
+  const address = { ip: valueOf('replication_ip', ip), port: valueOf('replication_port', port) };
+  const parsed = deviceSchema.shape.replication.safeParse(address);
   if (!parsed.success || parsed.data === undefined) return {};
   for (const name of ['replication_ip', 'replication_port']) fields.delete(name);
-  return given.ip === ip && given.port === port ? {} : { replication: parsed.data };
+  return address.ip === ip && address.port === port ? {} : { replication: parsed.data };
 }
 
 /** Returns the Swift fields of a device, by name. Swift's `weight` is a float. */

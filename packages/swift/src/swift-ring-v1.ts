@@ -42,8 +42,8 @@ export function decodeRingV1(payload: Buffer): SwiftRing {
   const most = rowCount * partitions * 2;
   if (rows.length < least || rows.length > most || rows.length % 2 === 1) {
     const even = `an even number from ${least} to ${most}`;
-    const wanted = `${even} for ${rowCount} rows of ${partitions} partitions`;
-    throw swiftInvalid('number of bytes after the header', rows.length, wanted);
+    const expected = `${even} for ${rowCount} rows of ${partitions} partitions`;
+    throw swiftInvalid('number of bytes after the header', rows.length, expected);
   }
   const devices = devicesOfSwift(devs);
   const table = rowsOfBytes(rows, { idBytes: 2, order }, partitions);

@@ -111,8 +111,8 @@ function blobAt(payload: Buffer, start: number, end: number): Buffer {
     throw swiftInvalid('a section', `at ${start} to ${end}`, 'its length and content');
   }
   const length = lengthAt(payload, start);
-  const wanted = end - start - LENGTH_BYTES;
-  if (length !== wanted) throw swiftInvalid('length of a section', length, wanted);
+  const expected = end - start - LENGTH_BYTES;
+  if (length !== expected) throw swiftInvalid('length of a section', length, expected);
   return payload.subarray(start + LENGTH_BYTES, end);
 }
 
@@ -126,14 +126,14 @@ function lengthAt(payload: Buffer, at: number): number {
 /** Swift reads a section at its offset in the file: the bytes there must inflate to the section. */
 function checkPlace(
   file: Uint8Array,
-  place: {
+  section: {
     readonly at: number;
     readonly end?: number;
     readonly what: string;
     readonly content: Buffer;
   },
 ): void {
-  const { at, end = file.length, what, content } = place;
+  const { at, end = file.length, what, content } = section;
   let found: Buffer | null = null;
   try {
     found = inflateRawSync(file.subarray(at, end), {

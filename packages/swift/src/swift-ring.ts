@@ -38,11 +38,11 @@ export function slotsOfReplicas(replicas: number, partPower: number): number {
 /** Returns the table and its shape in the file. Throws SWIFT_FILE_INVALID. */
 export function tableAndShape(
   rows: readonly SlotRow[],
-  of: Pick<SwiftRing, 'partPower' | 'devices'>,
+  ring: Pick<SwiftRing, 'partPower' | 'devices'>,
 ): Pick<SwiftRing, 'table' | 'idBytes' | 'emptyRow'> {
   const emptyRow = rows.length > 1 && rows.at(-1)?.length === 0;
   const idBytes = rows.some((row) => row instanceof Uint32Array) ? 4 : 2;
-  return { table: tableOfRows(emptyRow ? rows.slice(0, -1) : rows, of), idBytes, emptyRow };
+  return { table: tableOfRows(emptyRow ? rows.slice(0, -1) : rows, ring), idBytes, emptyRow };
 }
 
 /**
@@ -51,9 +51,9 @@ export function tableAndShape(
  */
 function tableOfRows(
   rows: readonly SlotRow[],
-  of: Pick<SwiftRing, 'partPower' | 'devices'>,
+  ring: Pick<SwiftRing, 'partPower' | 'devices'>,
 ): SlotRow[] {
-  const partitions = 2 ** of.partPower;
+  const partitions = 2 ** ring.partPower;
   if (rows.length < 1 || rows.length > replicaCountMax) {
     throw swiftUnfit('number of rows', `${rows.length}, rings here have 1 to ${replicaCountMax}`);
   }
@@ -61,9 +61,9 @@ function tableOfRows(
     const whole = row.length === partitions;
     const last = replica === rows.length - 1 && row.length > 0 && row.length < partitions;
     if (!whole && !last) throw swiftInvalid(`length of row ${replica}`, row.length, partitions);
-    checkRow(row, replica, of.devices);
+    checkRow(row, replica, ring.devices);
   }
-  return copyTable(rows, of.devices.length);
+  return copyTable(rows, ring.devices.length);
 }
 
 function checkRow(row: SlotRow, replica: number, devices: SwiftRing['devices']): void {

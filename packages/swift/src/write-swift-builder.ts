@@ -54,8 +54,8 @@ function membersOf(device: Device, parts: number, slots: number): Members {
     name,
     name === 'weight' ? float(device.weight) : picklable(value),
   ]);
-  const wanted = device.weight === 0 ? -Math.floor(slots) : 0;
-  return new Map([...members, ['parts', parts], ['parts_wanted', wanted]]);
+  const partsWanted = device.weight === 0 ? -Math.floor(slots) : 0;
+  return new Map([...members, ['parts', parts], ['parts_wanted', partsWanted]]);
 }
 
 function picklable(value: Json): Picklable {

@@ -22,25 +22,25 @@ export class AnswerBudget {
   connection(flow: Flow): (bytes: number) => void {
     let ownBytes = 0;
     let isPaused = false;
-    const look = (): void => {
+    const update = (): void => {
       const isAllOver = this.#bytes > answeringAllBytesMax && ownBytes > 0;
       const isOver = isAllOver || ownBytes > answeringBytesMax;
       if (isOver === isPaused) return;
       isPaused = isOver;
       if (isOver) {
-        this.#paused.add(look);
+        this.#paused.add(update);
         flow.pause();
       } else {
-        this.#paused.delete(look);
+        this.#paused.delete(update);
         flow.resume();
       }
     };
     return (bytes) => {
       ownBytes += bytes;
       this.#bytes += bytes;
-      look();
+      update();
       if (bytes > 0 || this.#bytes > answeringAllBytesMax) return;
-      for (const lookAgain of this.#paused) lookAgain();
+      for (const updatePaused of this.#paused) updatePaused();
     };
   }
 }

@@ -295,6 +295,6 @@ function statedVersion(body: unknown): number | null {
 function badMessage(what: string, error: z.ZodError): CodedError {
   const issue = error.issues[0];
   const where = issue?.path.join('.') ?? '';
-  const wrong = issue?.message ?? 'has the wrong form';
-  return new CodedError('PEER_FAILED', shortened(`${what}: ${where} ${wrong}`));
+  const problem = issue?.message ?? 'has the wrong form';
+  return new CodedError('PEER_FAILED', shortened(`${what}: ${where} ${problem}`));
 }

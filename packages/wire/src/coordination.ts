@@ -22,7 +22,7 @@ export type ConsistencyLevel = z.infer<typeof consistencyField>;
 const conditionField = z.union([z.enum(['absent', 'present']), stampField]);
 export type Condition = z.infer<typeof conditionField>;
 
-const about = {
+const commonFields = {
   keyspace: keyspaceField,
   key: keyField,
   consistency: consistencyField,
@@ -34,7 +34,7 @@ const about = {
 export const coordinatePut = messageKind({
   method: 'coordinate-put',
   request: z.strictObject({
-    ...about,
+    ...commonFields,
     value: valueField,
     /** Counted by the server's clock from the arrival of the request; null: never expires. */
     ttlMs: z.nullable(z.int().min(1).max(ttlMsMax)),
@@ -51,7 +51,7 @@ export const coordinatePut = messageKind({
 
 export const coordinateGet = messageKind({
   method: 'coordinate-get',
-  request: z.strictObject(about),
+  request: z.strictObject(commonFields),
   answer: z.strictObject({
     /** A tombstone has a null value and a stamp. */
     record: z.nullable(z.strictObject(contentFields)),

@@ -37,7 +37,7 @@ const descriptionFields = {
 };
 
 /** The port of the source's carrier, at the source's address, and a ticket valid once. */
-const doorFields = {
+const endpointFields = {
   port: z.int().min(1).max(65_535),
   ticket: hex(64),
   /** Key that encrypts the bytes; null, from older servers: not encrypted. */
@@ -61,7 +61,7 @@ export const copyStart = messageKind({
       walBytes: countField,
       /** Key of the checksum: the bytes themselves arrive over an unauthenticated connection. */
       key: hex(32),
-      ...doorFields,
+      ...endpointFields,
     }),
     z.strictObject({
       ...descriptionFields,
@@ -79,7 +79,7 @@ export const copyStart = messageKind({
 export const copyGoOn = messageKind({
   method: 'copy-go-on',
   request: z.strictObject({ copy: copyIdField, offset: countField }),
-  answer: z.strictObject(doorFields),
+  answer: z.strictObject(endpointFields),
 });
 
 /** Called when all bytes have arrived; releases the copy. COPY_BUSY: the file has been written. */

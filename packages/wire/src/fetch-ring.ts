@@ -43,8 +43,8 @@ export async function fetchRingFor(
   peer: Caller,
   { keyspace, base, onChunk }: RingWanted,
 ): Promise<FetchedRing> {
-  const about = { keyspace, base };
-  const first = await peer.call(ringFetch, { ...about, id: null, offset: 0 }, peerCallTimeoutMs);
+  const fields = { keyspace, base };
+  const first = await peer.call(ringFetch, { ...fields, id: null, offset: 0 }, peerCallTimeoutMs);
   const { id, isDelta, bytes } = first;
   if (bytes > ringFileBytesMax) {
     throw new CodedError(
@@ -60,7 +60,7 @@ export async function fetchRingFor(
     chunks.push(chunk.data);
     received += chunk.data.length;
     if (received === bytes) return { bytes: Buffer.concat(chunks), id, isDelta };
-    chunk = await peer.call(ringFetch, { ...about, id, offset: received }, peerCallTimeoutMs);
+    chunk = await peer.call(ringFetch, { ...fields, id, offset: received }, peerCallTimeoutMs);
   }
 }
 

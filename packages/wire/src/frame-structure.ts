@@ -48,8 +48,8 @@ const ranges: readonly (readonly [from: number, to: number, is: number, width: n
 /** By first byte, from the ranges. */
 const kinds = new Uint8Array(256);
 const widths = new Uint8Array(256);
-for (const [from, to, is, width] of ranges) {
-  kinds.fill(is, from, to + 1);
+for (const [from, to, tag, width] of ranges) {
+  kinds.fill(tag, from, to + 1);
   widths.fill(width, from, to + 1);
 }
 
@@ -78,21 +78,21 @@ function isOneValue(bytes: Uint8Array): boolean {
       continue;
     }
     left[top] = remaining - 1;
-    const is = kinds[bytes[at] ?? NO_BYTE] ?? kind.refused;
+    const tag = kinds[bytes[at] ?? NO_BYTE] ?? kind.refused;
     const isName = isMap[top] === true && remaining % 2 === 0;
-    if (is === kind.refused || (isName && is !== kind.text)) return false;
-    const size = is === kind.scalar ? 0 : sizeAt(bytes, at);
+    if (tag === kind.refused || (isName && tag !== kind.text)) return false;
+    const size = tag === kind.scalar ? 0 : sizeAt(bytes, at);
     at += 1 + (widths[bytes[at] ?? NO_BYTE] ?? 0);
-    if (is <= kind.bytes) {
+    if (tag <= kind.bytes) {
       if (isName && size > frameNameBytesMax) return false;
       at += size;
       continue;
     }
     values += size;
-    const fits = values <= frameValuesMax && (is === kind.array || size <= frameMapFieldsMax);
+    const fits = values <= frameValuesMax && (tag === kind.array || size <= frameMapFieldsMax);
     if (!fits || left.length > frameDepthMax) return false;
-    left.push(is === kind.map ? 2 * size : size);
-    isMap.push(is === kind.map);
+    left.push(tag === kind.map ? 2 * size : size);
+    isMap.push(tag === kind.map);
   }
   return at === bytes.length;
 }

@@ -7,8 +7,8 @@ import { wireVersion } from './wire-version.ts';
 
 /** The sender has no address, data or rings, and servers ignore its clock. */
 export function clientHello(ms: number): RequestOf<typeof hello> {
-  const nobody = { address: '', life: null, remembered: null, settled: false, access: null };
-  return { wireVersion, ...nobody, ms, rings: [] };
+  const noIdentity = { address: '', life: null, remembered: null, settled: false, access: null };
+  return { wireVersion, ...noIdentity, ms, rings: [] };
 }
 
 /**

@@ -40,14 +40,14 @@ export function writeCursor({ partition, at, arc, cut }: ScanPosition, use: Curs
     ...arc,
   };
   const fields = fieldsOf[format] ?? [];
-  const head = FIELDS_AT + FIELD_BYTES * fields.length;
-  const bytes = Buffer.alloc(head + at.length + SUM_BYTES);
+  const headBytes = FIELDS_AT + FIELD_BYTES * fields.length;
+  const bytes = Buffer.alloc(headBytes + at.length + SUM_BYTES);
   bytes.writeUInt8(format, 0);
   bytes.writeUInt8(flagsOf(use), 1);
   for (const [index, field] of fields.entries()) {
     bytes.writeUInt32BE(values[field], FIELDS_AT + FIELD_BYTES * index);
   }
-  bytes.set(at, head);
+  bytes.set(at, headBytes);
   bytes.writeUInt32BE(sumOf(bytes, use), bytes.length - SUM_BYTES);
   return bytes.toString('base64url');
 }
@@ -59,15 +59,15 @@ export function writeCursor({ partition, at, arc, cut }: ScanPosition, use: Curs
 export function readCursor(cursor: string, use: CursorUse): ScanPosition {
   const bytes = Buffer.from(cursor, 'base64url');
   const fields = fieldsOf[bytes[0] ?? 0];
-  const head = FIELDS_AT + FIELD_BYTES * (fields?.length ?? 0);
-  const length = bytes.length - head - SUM_BYTES;
+  const headBytes = FIELDS_AT + FIELD_BYTES * (fields?.length ?? 0);
+  const length = bytes.length - headBytes - SUM_BYTES;
   const isWhole =
     bytes.toString('base64url') === cursor &&
     length >= 0 &&
     length <= positionBytesMax &&
     bytes.readUInt32BE(bytes.length - SUM_BYTES) === sumOf(bytes, use);
   if (fields === undefined || !isWhole || bytes[1] !== flagsOf(use)) throw invalid(cursor, use);
-  const at = Uint8Array.from(bytes.subarray(head, head + length));
+  const at = Uint8Array.from(bytes.subarray(headBytes, headBytes + length));
   const valueOf = (field: Field): number =>
     bytes.readUInt32BE(FIELDS_AT + FIELD_BYTES * fields.indexOf(field));
   const cut = fields.includes('cut') ? { cut: valueOf('cut') } : {};

@@ -38,19 +38,19 @@ interface Asked<Size extends string> {
 /** Reads the command line, runs the requested sections, and prints the results. */
 export async function runBenchmark<Size extends string>(benchmark: Benchmark<Size>): Promise<void> {
   const { name } = benchmark;
-  const asked = parse(benchmark);
+  const options = parse(benchmark);
   const rows: Comparison[] = [];
-  for (const section of asked.only) {
+  for (const section of options.only) {
     try {
-      rows.push(...(await runSection(benchmark, section, asked)));
+      rows.push(...(await runSection(benchmark, section, options)));
     } catch (error) {
       // The results of the other sections are still printed.
       console.error(`${section} failed:`, error);
       process.exitCode = 1;
     }
   }
-  const { sizes } = asked;
-  if (asked.json) {
+  const { sizes } = options;
+  if (options.json) {
     console.log(JSON.stringify({ benchmark: name, machine, ...sizes, rows }, null, 2));
     return;
   }
@@ -67,8 +67,8 @@ async function runSection<Size extends string>(
   { sizes, profile }: Asked<Size>,
 ): Promise<Comparison[]> {
   const prefix = path.join(os.tmpdir(), `ringwright-bench-${name}-${section}-`);
-  await using made = await fs.mkdtempDisposable(prefix);
-  const folder = made.path;
+  await using temporaryFolder = await fs.mkdtempDisposable(prefix);
+  const folder = temporaryFolder.path;
   const profiles = path.join(folder, 'profiles');
   const nodeArgs = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
   const tell = (line: string): void => console.error(`${section}: ${line} …`);
@@ -91,9 +91,9 @@ function parse<Size extends string>(benchmark: Benchmark<Size>): Asked<Size> {
       json: { type: 'boolean', default: false },
     },
   });
-  const given = new Map<string, unknown>(Object.entries(values));
+  const valuesByName = new Map<string, unknown>(Object.entries(values));
   const numbers = names.map((size) => {
-    const number = Number(given.get(size) ?? sizes[size].usual);
+    const number = Number(valuesByName.get(size) ?? sizes[size].usual);
     if (!(number > 0)) refuse(name, `--${size} takes a number above 0`);
     return [size, number] as const;
   });

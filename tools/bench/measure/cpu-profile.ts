@@ -39,9 +39,9 @@ export async function profileLines(folder: string): Promise<string[]> {
 function addSelfTimes({ nodes, samples, timeDeltas }: Profile, spent: Map<string, number>): void {
   const names = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
-      const place = url.replace(/^.*\/(?=(?:node_modules|packages|tools)\/)/, '');
+      const sourcePath = url.replace(/^.*\/(?=(?:node_modules|packages|tools)\/)/, '');
       const name = functionName === '' ? '(anonymous)' : functionName;
-      return [id, place === '' ? name : `${name} ${place}:${lineNumber + 1}`];
+      return [id, sourcePath === '' ? name : `${name} ${sourcePath}:${lineNumber + 1}`];
     }),
   );
   for (const [index, id] of samples.entries()) {

@@ -34,12 +34,12 @@ export async function threadAndChildren(
   return { thread, children: (await descendantsCost(pid)).cpuSeconds };
 }
 
-const nothing: ProcessCost = { cpuSeconds: 0, writtenBytes: 0 };
+const zeroCost: ProcessCost = { cpuSeconds: 0, writtenBytes: 0 };
 
 /** Returns the cost of processes with all descendants. Parents include ended children. */
 export async function treeCost(pids: readonly number[]): Promise<ProcessCost> {
   const costs = await Promise.all(pids.map(familyCost));
-  return costs.reduce(sum, nothing);
+  return costs.reduce(sum, zeroCost);
 }
 
 async function familyCost(pid: number): Promise<ProcessCost> {
@@ -47,7 +47,7 @@ async function familyCost(pid: number): Promise<ProcessCost> {
 }
 
 async function descendantsCost(pid: number): Promise<ProcessCost> {
-  const children = (await childrenOf(pid)).map((id) => familyCost(id).catch(() => nothing));
+  const children = (await childrenOf(pid)).map((id) => familyCost(id).catch(() => zeroCost));
   const ended = { cpuSeconds: await endedChildren(pid), writtenBytes: 0 };
   return (await Promise.all(children)).reduce(sum, ended);
 }
@@ -70,10 +70,10 @@ export function endedChildren(pid: number): Promise<number> {
   return seconds(`/proc/${pid}/stat`, [CHILD_USER_TICKS, CHILD_SYSTEM_TICKS]);
 }
 
-async function seconds(file: string, wanted: readonly number[]): Promise<number> {
+async function seconds(file: string, fieldIndexes: readonly number[]): Promise<number> {
   const stat = await fs.readFile(file, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return wanted.reduce((sum, field) => sum + Number(fields[field]), 0) / TICKS_PER_SECOND;
+  return fieldIndexes.reduce((sum, field) => sum + Number(fields[field]), 0) / TICKS_PER_SECOND;
 }
 
 /** Returns megabytes; 0 where the system does not report them. */

@@ -49,9 +49,9 @@ export async function startProgram(program: ProgramToStart): Promise<StartedProg
   if (!running.has(child)) throw failure();
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
     child.kill(signal);
-    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+    const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
     await exited;
-    clearTimeout(impatience);
+    clearTimeout(killTimer);
   };
   return { pid: child.pid ?? 0, stop };
 }

@@ -44,9 +44,9 @@ export async function fileSection(settings: MoveSection): Promise<Comparison[]> 
 function rowsOf({ ours, cp, rsync }: Rates, mib: number): Comparison[] {
   const row = (name: string, rates: readonly number[], aim: Aim | null): Comparison => {
     const what = `a partition of ${mib} MiB, verified`;
-    const given = { section, what, unit: 'MB/s', figure: median(ours), aim };
-    if (rates.length === 0) return withoutPeer(given, name);
-    return comparison({ ...given, beside: { name: `${name} + fsync`, figure: median(rates) } });
+    const fields = { section, what, unit: 'MB/s', figure: median(ours), aim };
+    if (rates.length === 0) return withoutPeer(fields, name);
+    return comparison({ ...fields, beside: { name: `${name} + fsync`, figure: median(rates) } });
   };
   return [row('cp', cp, { atLeast: 0.7 }), row('rsync', rsync, null)];
 }

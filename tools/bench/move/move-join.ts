@@ -40,8 +40,8 @@ function rowsOf(joined: Joined, mib: number): Comparison[] {
   const rate = moved.bytes / 1e6 / moved.copySeconds;
   const files = `${moved.partitions} files of ${mib} MiB`;
   const once = { name: 'each file once', figure: moved.bytes / 1e6 };
-  const quiet = { name: 'before', figure: before.p99Ms };
-  const usual = { name: 'before', figure: before.usualP99Ms };
+  const p99Before = { name: 'before', figure: before.p99Ms };
+  const usualP99Before = { name: 'before', figure: before.usualP99Ms };
   return [
     row(`${files} copied`, 'MB/s', { figure: rate, note: rolloutNote(moved) }),
     row('bytes copied', 'MB', {
@@ -54,8 +54,12 @@ function rowsOf(joined: Joined, mib: number): Comparison[] {
       aim: { atMost: 0 },
       note: during.lastError,
     }),
-    row('p99 of the foreground', 'ms', { figure: during.p99Ms, beside: quiet, aim: { atMost: 2 } }),
-    row('p99 of the median second', 'ms', { figure: during.usualP99Ms, beside: usual }),
+    row('p99 of the foreground', 'ms', {
+      figure: during.p99Ms,
+      beside: p99Before,
+      aim: { atMost: 2 },
+    }),
+    row('p99 of the median second', 'ms', { figure: during.usualP99Ms, beside: usualP99Before }),
     row('longest wait until a key was written', 'ms', { figure: during.longestPutMs }),
     row('longest wait until a key was read', 'ms', { figure: during.longestGetMs }),
     row('calls answered meanwhile', '/s', {

@@ -27,16 +27,16 @@ export async function reshardSection(settings: MoveSection): Promise<Comparison[
     keys: moved.keys,
     valueBytes: sizes.value,
   });
-  const given = {
+  const fields = {
     section: 'reshard',
     what: `half of ${moved.keys.toLocaleString('en')} records of ${sizes.value} bytes`,
     unit: 'MB/s of records',
     figure: rate,
     aim: { atLeast: 10 },
   };
-  if (redis === null) return [withoutPeer(given, 'redis-server')];
+  if (redis === null) return [withoutPeer(fields, 'redis-server')];
   const figure = redis.bytes / 1e6 / redis.seconds;
-  return [comparison({ ...given, beside: { name: 'Redis Cluster, reshard', figure } })];
+  return [comparison({ ...fields, beside: { name: 'Redis Cluster, reshard', figure } })];
 }
 
 export async function growthSection(settings: MoveSection): Promise<Comparison[]> {
@@ -50,8 +50,8 @@ export async function growthSection(settings: MoveSection): Promise<Comparison[]
     const beside = { name: `with ${grownPartitions[0]}`, figure: first };
     const what = `the same records in ${partitions} partitions, half move`;
     const note = `${(bytes / 1e6).toFixed(0)} MB of files; rollout ${rolloutSeconds.toFixed(1)} s`;
-    const given = { section: 'growth', what, unit: 'MB/s of records', figure: rate };
-    rows.push(comparison({ ...given, beside, note }));
+    const fields = { section: 'growth', what, unit: 'MB/s of records', figure: rate };
+    rows.push(comparison({ ...fields, beside, note }));
   }
   return rows;
 }

@@ -70,21 +70,21 @@ function field(number: number, bytes: Buffer): Buffer[] {
 
 /** Returns the first length-delimited field with this number; null when there is none. */
 function findField(message: Buffer, number: number): Buffer | null {
-  let at = 0;
+  let offset = 0;
   const varint = (): number => {
     let value = 0;
     for (let factor = 1; ; factor *= 128) {
-      const byte = message[at++] ?? 0;
+      const byte = message[offset++] ?? 0;
       value += (byte & 127) * factor;
       if (byte < 128) return value;
     }
   };
-  while (at < message.length) {
+  while (offset < message.length) {
     const tag = varint();
     const size = varint();
     if ((tag & 7) !== 2) continue; // a number: it has been read
-    if (tag >>> 3 === number) return message.subarray(at, at + size);
-    at += size;
+    if (tag >>> 3 === number) return message.subarray(offset, offset + size);
+    offset += size;
   }
   return null;
 }

@@ -15,11 +15,11 @@ export async function startEtcd(folder: string): Promise<EtcdPeer | null> {
   if ((await versionOf('etcd')) === null) return null;
   await fs.mkdir(folder, { recursive: true });
   const ports = await freePorts(2 * names.length);
-  const at = (index: number): string => `http://127.0.0.1:${ports[index]}`;
-  const peers = names.map((name, index) => `${name}=${at(index + names.length)}`).join(',');
+  const urlOf = (index: number): string => `http://127.0.0.1:${ports[index]}`;
+  const peers = names.map((name, index) => `${name}=${urlOf(index + names.length)}`).join(',');
   const programs = await Promise.all(
     names.map((name, index) => {
-      const [client, peer] = [at(index), at(index + names.length)];
+      const [client, peer] = [urlOf(index), urlOf(index + names.length)];
       return startProgram({
         file: 'etcd',
         args: [

@@ -26,8 +26,8 @@ export async function startGalera(folder: string, table: SqlTable): Promise<SqlP
   await using started = new AsyncDisposableStack();
   // Started one after the other, because each gets its files from those before it.
   for (const [index, name] of names.entries()) {
-    const place = { folder, name, group, ports: ports.slice(PORTS * index, PORTS * (index + 1)) };
-    const program = await startNode(words, place);
+    const node = { folder, name, group, ports: ports.slice(PORTS * index, PORTS * (index + 1)) };
+    const program = await startNode(words, node);
     started.defer(() => program.stop());
     pids.push(program.pid);
   }
@@ -41,12 +41,12 @@ export async function startGalera(folder: string, table: SqlTable): Promise<SqlP
 
 async function isInstalled(): Promise<boolean> {
   const needed = ['mariadbd', 'mariadb', 'mariadb-slap', 'rsync'];
-  const there = await Promise.all(needed.map(versionOf));
+  const versions = await Promise.all(needed.map(versionOf));
   const isThere = fs.access(provider).then(
     () => true,
     () => false,
   );
-  return !there.includes(null) && (await isThere);
+  return !versions.includes(null) && (await isThere);
 }
 
 interface Place {
@@ -66,7 +66,7 @@ async function startNode(
   await outputOf(install, [...options, '--skip-test-db']);
   const socket = path.join(folder, `${name}.sock`);
   const [clients, members, increments, files] = ports.map((port) => `127.0.0.1:${port}`);
-  const own = [data, `--socket=${socket}`, `--port=${ports[0]}`, '--bind-address=127.0.0.1'];
+  const nodeArgs = [data, `--socket=${socket}`, `--port=${ports[0]}`, '--bind-address=127.0.0.1'];
   const wsrep = [
     ['on=ON', `provider=${provider}`, `cluster-address=gcomm://${group}`, 'sst-method=rsync'],
     [`node-address=${clients}`, `sst-receive-address=${files}`],
@@ -74,11 +74,11 @@ async function startNode(
   ].flat();
   const durable = ['--binlog-format=ROW', '--innodb-flush-log-at-trx-commit=1'];
   const needed = ['--innodb-autoinc-lock-mode=2', `--pid-file=${socket}.pid`];
-  const begins = name === names[0] ? ['--wsrep-new-cluster'] : [];
-  const [file = '', ...args] = [...words, 'mariadbd', '--no-defaults', ...own, ...durable];
+  const clusterArgs = name === names[0] ? ['--wsrep-new-cluster'] : [];
+  const [file = '', ...args] = [...words, 'mariadbd', '--no-defaults', ...nodeArgs, ...durable];
   return startProgram({
     file,
-    args: [...args, ...needed, ...wsrep.map((option) => `--wsrep-${option}`), ...begins],
+    args: [...args, ...needed, ...wsrep.map((option) => `--wsrep-${option}`), ...clusterArgs],
     logFile: path.join(folder, `${name}.log`),
     isUp: async () => (await query(socket, `SHOW STATUS LIKE '%state_comment'`)).includes('Synced'),
   });
@@ -96,16 +96,16 @@ function query(socket: string, text: string): Promise<string> {
  */
 async function fill(socket: string, { keys, valueBytes }: SqlTable): Promise<void> {
   const value = `repeat('x', ${valueBytes})`;
-  const drawn = `concat('key:', 1 + floor(rand() * ${keys}))`;
+  const randomKey = `concat('key:', 1 + floor(rand() * ${keys}))`;
   const columns = 'name varchar(64) CHARACTER SET ascii PRIMARY KEY, value blob, number bigint';
   await query(socket, 'CREATE DATABASE bench');
   for (const text of [
     `CREATE TABLE bench.records (${columns})`,
     `INSERT INTO bench.records SELECT concat('key:', seq), ${value}, 0 FROM bench.seq_1_to_${keys}`,
-    `CREATE PROCEDURE bench.put_one() INSERT INTO records VALUES (${drawn}, ${value}, 0)
+    `CREATE PROCEDURE bench.put_one() INSERT INTO records VALUES (${randomKey}, ${value}, 0)
       ON DUPLICATE KEY UPDATE value = ${value}, number = number + 1`,
     `CREATE PROCEDURE bench.get_one() BEGIN DECLARE drawn varchar(64) CHARACTER SET ascii
-      DEFAULT ${drawn}; SELECT value FROM records WHERE name = drawn; END`,
+      DEFAULT ${randomKey}; SELECT value FROM records WHERE name = drawn; END`,
   ]) {
     await query(socket, text);
   }

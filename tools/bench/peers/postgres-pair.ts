@@ -33,8 +33,8 @@ export async function startPostgres(folder: string, table: SqlTable): Promise<Sq
   const reach = (port: number): string[] => ['-h', '127.0.0.1', '-p', `${port}`, '-U', user];
   await using started = new AsyncDisposableStack();
   const start = async (name: string, port: number): Promise<number> => {
-    const own = ['-D', path.join(folder, name), '-h', '127.0.0.1', '-p', `${port}`, '-k', ''];
-    const [file = '', ...rest] = [...words, path.join(bin, 'postgres'), ...own];
+    const nodeArgs = ['-D', path.join(folder, name), '-h', '127.0.0.1', '-p', `${port}`, '-k', ''];
+    const [file = '', ...rest] = [...words, path.join(bin, 'postgres'), ...nodeArgs];
     const { pid, stop } = await startProgram({
       file,
       args: rest,
@@ -70,8 +70,8 @@ async function newestPrograms(): Promise<string | null> {
   if (newest === undefined) return null;
   const bin = path.join(versions, newest, 'bin');
   const needed = ['postgres', 'initdb', 'pg_basebackup', 'pgbench'];
-  const there = await Promise.all(needed.map((name) => versionOf(path.join(bin, name))));
-  return there.includes(null) ? null : bin;
+  const foundVersions = await Promise.all(needed.map((name) => versionOf(path.join(bin, name))));
+  return foundVersions.includes(null) ? null : bin;
 }
 
 type Query = (text: string) => Promise<string>;
@@ -104,9 +104,9 @@ async function pgbench(
   const script = path.join(folder, `${op}.sql`);
   await fs.writeFile(script, `\\set number random(1, ${keys})\n${statements[op]}\n`);
   const shape = ['-n', '-M', 'prepared', '-c', `${clients}`, '-T', `${Math.ceil(seconds)}`];
-  const said = await run(...shape, '-f', script);
-  const perSecond = Number(/^tps = ([\d.]+)/m.exec(said)?.[1]);
-  const requests = Number(/actually processed: (\d+)/.exec(said)?.[1]);
-  if (!(perSecond > 0 && requests > 0)) throw new Error(`pgbench printed ${said}`);
+  const output = await run(...shape, '-f', script);
+  const perSecond = Number(/^tps = ([\d.]+)/m.exec(output)?.[1]);
+  const requests = Number(/actually processed: (\d+)/.exec(output)?.[1]);
+  if (!(perSecond > 0 && requests > 0)) throw new Error(`pgbench printed ${output}`);
   return { perSecond, requests };
 }

@@ -22,24 +22,24 @@ export async function reshardHalf(
   const ports = await freePorts(4);
   const masters = [ports.slice(0, 2), ports.slice(2)];
   const started: StartedProgram[] = [];
-  const ask = async (master: number, ...args: string[]): Promise<string> =>
+  const cli = async (master: number, ...args: string[]): Promise<string> =>
     (await outputOf('redis-cli', ['-p', `${masters[master]?.[0]}`, ...args])).trim();
   try {
     for (const [index, pair] of masters.entries()) {
       started.push(await startMaster(path.join(folder, `master-${index}`), pair));
     }
-    await ask(0, 'cluster', 'addslotsrange', '0', `${slots - 1}`);
+    await cli(0, 'cluster', 'addslotsrange', '0', `${slots - 1}`);
     const [port, busPort] = masters[1] ?? [];
-    await ask(0, 'cluster', 'meet', '127.0.0.1', `${port}`, `${busPort}`);
-    await ask(0, 'debug', 'populate', `${keys}`, 'key', `${valueBytes}`);
-    const ids = [await ask(0, 'cluster', 'myid'), await ask(1, 'cluster', 'myid')];
+    await cli(0, 'cluster', 'meet', '127.0.0.1', `${port}`, `${busPort}`);
+    await cli(0, 'debug', 'populate', `${keys}`, 'key', `${valueBytes}`);
+    const ids = [await cli(0, 'cluster', 'myid'), await cli(1, 'cluster', 'myid')];
     const isMet = async (): Promise<boolean> =>
-      (await Promise.all([0, 1].map((master) => ask(master, 'cluster', 'info')))).every((info) =>
+      (await Promise.all([0, 1].map((master) => cli(master, 'cluster', 'info')))).every((info) =>
         /cluster_state:ok[^]*cluster_known_nodes:2/.test(info),
       );
     await waitFor('a cluster of two', { ask: isMet, until: Boolean });
     const seconds = await reshard(`127.0.0.1:${masters[0]?.[0]}`, ids);
-    const moved = Number(await ask(1, 'dbsize'));
+    const moved = Number(await cli(1, 'dbsize'));
     return { seconds, bytes: moved * (valueBytes + 'key:'.length + `${keys}`.length) };
   } finally {
     await Promise.all(started.map(({ stop }) => stop('SIGKILL')));

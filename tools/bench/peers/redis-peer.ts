@@ -26,10 +26,10 @@ export async function startRedisServer(
   options: readonly string[],
 ): Promise<StartedProgram> {
   await fs.mkdir(folder, { recursive: true });
-  const place = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder];
+  const baseArgs = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder];
   return startProgram({
     file: 'redis-server',
-    args: [...place, '--save', '', '--appendonly', 'yes', ...options],
+    args: [...baseArgs, '--save', '', '--appendonly', 'yes', ...options],
     logFile: `${folder}.log`,
     isUp: () => answersOn(port),
   });

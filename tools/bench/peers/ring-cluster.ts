@@ -46,16 +46,16 @@ interface ClusterShape {
 type Place = Pick<Section<string>, 'folder' | 'nodeArgs'>;
 
 export async function startCluster(section: Place, shape: ClusterShape): Promise<RingCluster> {
-  const place = { ...section, folder: path.join(section.folder, shape.name ?? 'cluster') };
-  await fs.mkdir(place.folder, { recursive: true });
+  const settings = { ...section, folder: path.join(section.folder, shape.name ?? 'cluster') };
+  await fs.mkdir(settings.folder, { recursive: true });
   const servers: RingServer[] = [];
   const builder = async (...args: string[]): Promise<unknown> => {
-    const rings = path.join(place.folder, 'rings');
+    const rings = path.join(settings.folder, 'rings');
     const all = [builderMain, ...args, '--rings', rings, '--json', '--yes'];
     return JSON.parse(await outputOf(process.execPath, all));
   };
   const addServer = async (): Promise<RingServer> => {
-    const server = await startServer(place, servers.length + 1);
+    const server = await startServer(settings, servers.length + 1);
     servers.push(server);
     return server;
   };
@@ -73,7 +73,7 @@ export async function startCluster(section: Place, shape: ClusterShape): Promise
     },
     addServer,
     restart: async (server) => {
-      server.program = await startProgram(programOf(place, server));
+      server.program = await startProgram(programOf(settings, server));
       await ready(server);
     },
     builder,
@@ -95,13 +95,13 @@ async function createRing(
   await Promise.all(servers.map(ready));
 }
 
-async function startServer(place: Place, number: number): Promise<RingServer> {
+async function startServer(settings: Place, number: number): Promise<RingServer> {
   const [port = 0, redisPort = 0] = await freePorts(2);
   const address = `127.0.0.1:${port}`;
-  const data = path.join(place.folder, `sd${number}`);
+  const data = path.join(settings.folder, `sd${number}`);
   const deviceText = `r1z${number}-${address}/sd${number}`;
   const server = { address, redisPort, data, deviceText };
-  return { ...server, program: await startProgram(programOf(place, server)) };
+  return { ...server, program: await startProgram(programOf(settings, server)) };
 }
 
 function programOf({ nodeArgs }: Place, server: Omit<RingServer, 'program'>) {

@@ -36,7 +36,7 @@ export interface SqlPeer extends AsyncDisposable {
 export async function runningAs(user: string, folder: string): Promise<readonly string[]> {
   await fs.mkdir(folder, { recursive: true });
   if (process.getuid?.() !== 0) return [];
-  const id = async (which: string): Promise<number> => Number(await outputOf('id', [which, user]));
+  const id = async (flag: string): Promise<number> => Number(await outputOf('id', [flag, user]));
   await fs.chown(folder, await id('-u'), await id('-g'));
   await fs.chmod(path.dirname(folder), 0o711);
   return ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups'];

@@ -24,8 +24,8 @@ export function pushVersions(power: number): readonly [PushedVersion, PushedVers
   const count = devicesPerReplica * replicas;
   const table = zeroTable(partitions, replicas, count);
   for (const [replica, row] of table.entries()) {
-    for (let at = 0; at < row.length; at += 1) {
-      row[at] = devicesPerReplica * replica + (random.next() % devicesPerReplica);
+    for (let partition = 0; partition < row.length; partition += 1) {
+      row[partition] = devicesPerReplica * replica + (random.next() % devicesPerReplica);
     }
   }
   const partitioner = { kind: 'md5-shift', power, prefix: '', suffix: '' } as const;

@@ -32,8 +32,14 @@ async function besideCluster(
     const [figure = 0, beside = 0] = [measured, other].map((figures) =>
       median(figures.map(({ perSecond }) => perSecond)),
     );
-    const given = { section, what: what(op), unit: '/s', figure, beside: { name, figure: beside } };
-    rows.push(comparison({ ...given, aim: { atLeast: 0.8 } }));
+    const fields = {
+      section,
+      what: what(op),
+      unit: '/s',
+      figure,
+      beside: { name, figure: beside },
+    };
+    rows.push(comparison({ ...fields, aim: { atLeast: 0.8 } }));
   }
   return rows;
 }

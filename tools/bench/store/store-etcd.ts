@@ -115,15 +115,15 @@ function rowsOf(
   { ours, theirs }: Both,
 ): Comparison[] {
   const row = (name: keyof LoadFigures, unit: string, aim: Aim | null): Comparison => {
-    const of = (figures: readonly LoadFigures[]): number =>
+    const medianOf = (figures: readonly LoadFigures[]): number =>
       median(figures.map((figure) => figure[name]));
     const whole = name === 'perSecond' ? what : `${what}, ${name.slice(0, 3)}`;
     const note = name === 'perSecond' ? one.client : '';
-    const given = { section, what: whole, unit, figure: of(ours), aim, note };
-    if (theirs === null) return withoutPeer(given, 'etcd');
+    const fields = { section, what: whole, unit, figure: medianOf(ours), aim, note };
+    if (theirs === null) return withoutPeer(fields, 'etcd');
     return comparison({
-      ...given,
-      beside: { name: peerNames[one.theirs] ?? '', figure: of(theirs) },
+      ...fields,
+      beside: { name: peerNames[one.theirs] ?? '', figure: medianOf(theirs) },
     });
   };
   const lower = one.aim === null ? null : { atMost: 1 };

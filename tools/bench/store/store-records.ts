@@ -48,7 +48,7 @@ function rowsOf(
   { records, disk }: { readonly records: number; readonly disk: number },
 ): Comparison[] {
   const section = 'records';
-  const of = `${records.toLocaleString('en')} records`;
+  const recordsText = `${records.toLocaleString('en')} records`;
   const row = (name: keyof Stage, unit: string, what: string): Comparison => {
     const beside = { name: 'the first tenth', figure: first[name] };
     const aim = name === 'residentMb' ? { atMost: 1.25 } : { atLeast: 0.7 };
@@ -56,9 +56,9 @@ function rowsOf(
   };
   const what = 'bytes on disk per byte of keys and values';
   return [
-    row('putsPerSecond', '/s', `puts, last tenth of ${of}`),
-    row('getsPerSecond', '/s', `gets with ${of}`),
-    row('residentMb', 'MB', `resident memory with ${of}`),
+    row('putsPerSecond', '/s', `puts, last tenth of ${recordsText}`),
+    row('getsPerSecond', '/s', `gets with ${recordsText}`),
+    row('residentMb', 'MB', `resident memory with ${recordsText}`),
     comparison({ section, what, unit: '', figure: disk }),
   ];
 }

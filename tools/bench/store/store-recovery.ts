@@ -46,16 +46,16 @@ async function cleanStart(settings: StoreSection): Promise<Comparison[]> {
   await cluster.restart(server);
   const seconds = (performance.now() - started) / 1000;
   const ready = await residentMb(server.program.pid);
-  const given = { section, what: `${partitions} partitions` };
+  const labels = { section, what: `${partitions} partitions` };
   const memory = (when: string, figure: number): Comparison => {
-    const what = `${given.what}, ${when}`;
+    const what = `${labels.what}, ${when}`;
     return comparison({ section, what, unit: 'MB resident', figure, aim: { atMost: 300 } });
   };
   return [
     memory('just started', ready),
     memory(`right after ${sizes.keys} puts`, filled),
     memory('at rest', idle),
-    comparison({ ...given, unit: 's to start', figure: seconds, aim: { atMost: 2 } }),
+    comparison({ ...labels, unit: 's to start', figure: seconds, aim: { atMost: 2 } }),
   ];
 }
 
@@ -74,10 +74,10 @@ async function replay(after: string, directory: string): Promise<Comparison[]> {
   const text = await outputOf(process.execPath, [replayCase, 'open', directory]);
   // Written by replay-case.ts.
   const { seconds, longestStallMs, residentMb } = JSON.parse(text) as ReplayFigures;
-  const given = { section, what: `replay of ${logMib} MiB after ${after}` };
+  const labels = { section, what: `replay of ${logMib} MiB after ${after}` };
   return [
-    comparison({ ...given, unit: 's', figure: seconds, aim: { atMost: 10 } }),
-    comparison({ ...given, unit: 'ms stall', figure: longestStallMs, aim: { atMost: 200 } }),
-    comparison({ ...given, unit: 'MB resident', figure: residentMb }),
+    comparison({ ...labels, unit: 's', figure: seconds, aim: { atMost: 10 } }),
+    comparison({ ...labels, unit: 'ms stall', figure: longestStallMs, aim: { atMost: 200 } }),
+    comparison({ ...labels, unit: 'MB resident', figure: residentMb }),
   ];
 }

@@ -134,13 +134,13 @@ async function alternate(
   const load = { op, pipeline, valueBytes, keys };
   // Writes values of this size first, so that they can be read.
   const fill = { ...load, op: 'set', pipeline: 16, requests: fillRequests(load) } as const;
-  const asked: (Side & { readonly requests: number })[] = [];
+  const sidesWithRequests: (Side & { readonly requests: number })[] = [];
   for (const side of sides) {
     const { port } = side;
     if (load.op === 'get') await redisBenchmark({ ...fill, port });
-    asked.push({ ...side, requests: await requestsFor({ ...load, port }, seconds) });
+    sidesWithRequests.push({ ...side, requests: await requestsFor({ ...load, port }, seconds) });
   }
-  return inTurn(asked, rounds, ({ port, pid, requests }) =>
+  return inTurn(sidesWithRequests, rounds, ({ port, pid, requests }) =>
     measured({ ...load, port, requests }, pid),
   );
 }
@@ -179,11 +179,14 @@ interface RowShape {
 function rowsOf(section: string, one: Case, { ours, limit, theirs }: Sides): Comparison[] {
   const row = (name: keyof typeof measures, shape: RowShape = {}): Comparison => {
     const { figures = ours, what = measures[name].what, aim = null } = shape;
-    const of = (all: readonly Figures[]): number => median(all.map((figure) => figure[name]));
+    const medianOf = (all: readonly Figures[]): number => median(all.map((figure) => figure[name]));
     const { unit } = measures[name];
-    const given = { section, what: `${nameOf(one)}${what}`, unit, figure: of(figures), aim };
-    if (theirs === null) return withoutPeer(given, 'redis-server');
-    return comparison({ ...given, beside: { name: 'Redis, fsync always', figure: of(theirs) } });
+    const fields = { section, what: `${nameOf(one)}${what}`, unit, figure: medianOf(figures), aim };
+    if (theirs === null) return withoutPeer(fields, 'redis-server');
+    return comparison({
+      ...fields,
+      beside: { name: 'Redis, fsync always', figure: medianOf(theirs) },
+    });
   };
   const rows = [
     row('perSecond', { aim: one.aim }),

@@ -8,7 +8,7 @@ import type { StoreSection } from './store-section.ts';
 const partitions = 64;
 const valueBytes = 100;
 const putAtOnce = 20_000;
-const wanted = 200_000;
+const targetPerSecond = 200_000;
 
 export async function scanSection(settings: StoreSection): Promise<Comparison[]> {
   const { rounds, records } = settings.sizes;
@@ -33,9 +33,9 @@ export async function scanSection(settings: StoreSection): Promise<Comparison[]>
       rates.push((found * 1_000) / (performance.now() - started));
     }
     const what = `records scanned at ${consistency}`;
-    const given = { section: 'scan', what, unit: '/s', figure: median(rates) };
-    const beside = { name: 'wanted', figure: wanted };
-    rows.push(comparison({ ...given, beside, aim: { atLeast: 1 } }));
+    const fields = { section: 'scan', what, unit: '/s', figure: median(rates) };
+    const beside = { name: 'wanted', figure: targetPerSecond };
+    rows.push(comparison({ ...fields, beside, aim: { atLeast: 1 } }));
   }
   return rows;
 }

@@ -33,8 +33,8 @@ export async function sqlSection(settings: StoreSection): Promise<Comparison[]> 
   for (const peer of peers) {
     const side = await peer.start(path.join(folder, peer.folder), table);
     if (side === null) {
-      const given = { section: 'sql', what: `beside ${peer.name}`, unit: '', figure: 0 };
-      rows.push(withoutPeer(given, peer.name));
+      const fields = { section: 'sql', what: `beside ${peer.name}`, unit: '', figure: 0 };
+      rows.push(withoutPeer(fields, peer.name));
       continue;
     }
     sides.push(started.use(side));
@@ -108,16 +108,16 @@ function rowsOf(
   const names: (keyof Figures)[] = ['perSecond', 'cpuUs'];
   if (op === 'put') names.push('writtenPerByte');
   const rowOf = (name: keyof Figures, index: number): Comparison => {
-    const of = (all: readonly Figures[]): number => median(all.map((figure) => figure[name]));
+    const medianOf = (all: readonly Figures[]): number => median(all.map((figure) => figure[name]));
     const { what, unit } = measures[name];
     const whole = `${op}s by ${clients} clients, ${valueBytes} bytes${what}`;
-    const given = { section: 'sql', what: whole, unit, figure: of(ours) };
+    const fields = { section: 'sql', what: whole, unit, figure: medianOf(ours) };
     const other = others[index];
-    if (other === undefined) return comparison(given);
+    if (other === undefined) return comparison(fields);
     const aim = name === 'perSecond' ? { atLeast: 3 } : null;
     const note = aim === null ? '' : `${own?.client}; ${other.client}`;
-    const beside = { name: other.name, figure: of(theirs[index] ?? []) };
-    return comparison({ ...given, aim, note, beside });
+    const beside = { name: other.name, figure: medianOf(theirs[index] ?? []) };
+    return comparison({ ...fields, aim, note, beside });
   };
   const columns = others.length === 0 ? [0] : others.map((_, index) => index);
   return columns.flatMap((index) => names.map((name) => rowOf(name, index)));

@@ -29,10 +29,10 @@ function importedParts(
   const found = new Map<string, Set<string>>();
   const names = new Set(workspaces.map(({ name }) => name));
   for (const source of files) {
-    const own = workspaceOf(source.file, workspaces)?.name;
+    const ownName = workspaceOf(source.file, workspaces)?.name;
     for (const { specifier } of source.imports) {
       const name = packageOfSpecifier(specifier);
-      if (name === null || name === own || !names.has(name)) continue;
+      if (name === null || name === ownName || !names.has(name)) continue;
       const parts = found.get(name) ?? new Set();
       found.set(name, parts.add(`.${specifier.slice(name.length)}`));
     }

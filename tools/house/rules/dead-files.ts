@@ -41,8 +41,8 @@ function isTestSupport(file: string): boolean {
 /** Returns the files that an import may mean: exports have no file extensions. */
 function resolve(from: string, specifier: string, workspaces: readonly Workspace[]): string[] {
   if (specifier.startsWith('.')) return [path.posix.join(path.posix.dirname(from), specifier)];
-  const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));
-  if (other === undefined) return [];
-  const name = `${other.folder}/src${specifier.slice(other.name.length)}`;
+  const target = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));
+  if (target === undefined) return [];
+  const name = `${target.folder}/src${specifier.slice(target.name.length)}`;
   return [`${name}.ts`, `${name}.mjs`];
 }

@@ -15,10 +15,10 @@ export function checkErrorCatalogue(files: readonly SourceFile[]): Complaint[] {
     if (GROUP.test(text)) grouped = true;
     const code = ENTRY.exec(text)?.[1];
     if (code === undefined) return [];
-    const about = (message: string): Complaint => ({ file: CATALOGUE, line: index + 1, message });
+    const fault = (message: string): Complaint => ({ file: CATALOGUE, line: index + 1, message });
     return [
-      ...(grouped ? [] : [about(`${code} stands before the first group: put it into one`)]),
-      ...(used.has(code) ? [] : [about(`nothing uses ${code}: use it, or delete it`)]),
+      ...(grouped ? [] : [fault(`${code} stands before the first group: put it into one`)]),
+      ...(used.has(code) ? [] : [fault(`nothing uses ${code}: use it, or delete it`)]),
     ];
   });
 }

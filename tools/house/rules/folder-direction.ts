@@ -83,17 +83,19 @@ function upward({ file, isTest, imports }: SourceFile): Complaint[] {
   const top = Object.keys(FOLDERS).find((folder) => file.startsWith(`${folder}/`));
   if (isTest || top === undefined) return [];
   const order = FOLDERS[top] ?? [];
-  const own = folderBelow(top, file);
-  const level = levelOf(order, own);
+  const ownFolder = folderBelow(top, file);
+  const level = levelOf(order, ownFolder);
   if (level === -1) {
-    return [{ file, line: 0, message: `${own} of ${top} has no place: rules/folder-direction.ts` }];
+    return [
+      { file, line: 0, message: `${ownFolder} of ${top} has no place: rules/folder-direction.ts` },
+    ];
   }
   return imports.flatMap(({ specifier, line }) => {
     if (!specifier.startsWith('.')) return [];
-    const other = folderBelow(top, path.posix.join(path.posix.dirname(file), specifier));
-    const isDown = other === own || levelOf(order, other) < level;
+    const importedFolder = folderBelow(top, path.posix.join(path.posix.dirname(file), specifier));
+    const isDown = importedFolder === ownFolder || levelOf(order, importedFolder) < level;
     if (isDown) return [];
-    const message = `${own} may not import ${other}: move the shared part lower`;
+    const message = `${ownFolder} may not import ${importedFolder}: move the shared part lower`;
     return [{ file, line, message }];
   });
 }

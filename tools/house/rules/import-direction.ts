@@ -63,10 +63,10 @@ function complaintAbout(
     if (mayUseSupport && target.startsWith('test/support/')) return null;
     return `'${specifier}' leaves ${own.folder}: import the other package by its name`;
   }
-  const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));
-  if (other === undefined || other === own) return null;
-  if (isBelow(other.folder, own.folder)) return null;
-  return `${own.folder} may not import ${other.folder}: imports only go down; move the shared part lower`;
+  const imported = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));
+  if (imported === undefined || imported === own) return null;
+  if (isBelow(imported.folder, own.folder)) return null;
+  return `${own.folder} may not import ${imported.folder}: imports only go down; move the shared part lower`;
 }
 
 function isBelow(other: string, own: string): boolean {
@@ -96,9 +96,11 @@ export function checkUnusedDependencies(
   workspaces: readonly Workspace[],
 ): Complaint[] {
   return workspaces.flatMap(({ folder, dependencies }) => {
-    const own = files.filter(({ file }) => file.startsWith(`${folder}/`));
+    const ownFiles = files.filter(({ file }) => file.startsWith(`${folder}/`));
     const used = new Set(
-      own.flatMap(({ imports }) => imports.map(({ specifier }) => packageOfSpecifier(specifier))),
+      ownFiles.flatMap(({ imports }) =>
+        imports.map(({ specifier }) => packageOfSpecifier(specifier)),
+      ),
     );
     return [...dependencies]
       .filter((name) => !used.has(name))

@@ -9,6 +9,8 @@ interface OldWord {
    * meaning that the word still has.
    */
   readonly stay?: readonly string[];
+  /** Whether tests may use it. */
+  readonly isInTests?: true;
 }
 
 export const oldWords: readonly OldWord[] = [
@@ -27,6 +29,12 @@ export const oldWords: readonly OldWord[] = [
   { pieces: ['fate', 'fates'], instead: 'fault or schedule' },
   { pieces: ['scene', 'scenes'], instead: 'scenario' },
   { pieces: ['vacuous', 'vacuity'], instead: 'coverage' },
+  {
+    pieces: ['told', 'said', 'heard', 'hear', 'unheard', 'untold', 'plight', 'plights', 'deaf'],
+    instead: 'the noun of what it is: status, answer, reply, report, failure',
+    stay: ['said', 'unheard', 'deaf'],
+    isInTests: true,
+  },
   {
     pieces: ['settle', 'settles', 'settled', 'settling'],
     instead: 'what it is: converge, drain, finish, complete; only an operator settles a fork',
@@ -47,5 +55,9 @@ export const oldNames: readonly (readonly [string, string])[] = [
   ['DeviceLife', 'DeviceGeneration'],
   ['Rest', 'Cooldown'],
   ['Soon', 'MaybePromise'],
+  ['inWaves', 'mapConcurrent'],
+  ['orCoded', 'resultOrError'],
+  ['onlyMissing', 'nullIfMissing'],
+  ['wasPutBack', 'isRestored'],
   ['bearYoung', "the name of V8's flag"],
 ];

@@ -20,9 +20,9 @@ export function checkParameterNames(files: readonly SourceFile[]): Complaint[] {
 }
 
 /** Returns the innermost open bracket at this position. */
-function bracketAround(text: string, place: number): string | undefined {
+function bracketAround(text: string, position: number): string | undefined {
   let depth = 0;
-  for (let at = place - 1; at >= 0; at -= 1) {
+  for (let at = position - 1; at >= 0; at -= 1) {
     const char = text.charAt(at);
     if (')]}'.includes(char)) depth += 1;
     if (!'([{'.includes(char)) continue;

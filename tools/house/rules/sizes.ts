@@ -14,9 +14,9 @@ export function checkSizes(files: readonly SourceFile[]): Complaint[] {
     lines.flatMap((text, index) => {
       const columns = Array.from(text).length;
       const isComment = COMMENT_OF_ONE_LINE.test(text);
-      const most = isComment ? COMMENT_COLUMNS_MAX : COLUMNS_MAX;
-      if (columns <= most || (!isComment && UNBREAKABLE.test(text))) return [];
-      const message = `${columns} columns, at most ${most}: break the line`;
+      const columnsMax = isComment ? COMMENT_COLUMNS_MAX : COLUMNS_MAX;
+      if (columns <= columnsMax || (!isComment && UNBREAKABLE.test(text))) return [];
+      const message = `${columns} columns, at most ${columnsMax}: break the line`;
       return [{ file, line: index + 1, message }];
     }),
   );

@@ -37,27 +37,35 @@ function bannedCode({ file, code }: SourceFile): Complaint[] {
   );
 }
 
-const INSTEAD: ReadonlyMap<string, string> = new Map([
-  ...oldNames,
-  ...oldWords.flatMap(({ pieces, instead }) => pieces.map((piece) => [piece, instead] as const)),
-]);
+/** The replacement of each piece and name. */
+function replacements(words: typeof oldWords): ReadonlyMap<string, string> {
+  return new Map([
+    ...oldNames,
+    ...words.flatMap(({ pieces, instead }) => pieces.map((piece) => [piece, instead] as const)),
+  ]);
+}
+
+const inSources = replacements(oldWords);
+const inTests = replacements(oldWords.filter(({ isInTests }) => isInTests !== true));
 const STAY: ReadonlySet<string> = new Set(oldWords.flatMap(({ stay = [] }) => stay));
 
 function oldWordsIn({ file, code }: SourceFile): Complaint[] {
+  const isTest = file.endsWith('.test.ts') || /(^|\/)test\//.test(file);
+  const replacementOf = isTest ? inTests : inSources;
   return code.flatMap((text, index) =>
     (text.match(/[A-Za-z_$][\w$]*/g) ?? []).flatMap((name) => {
-      const instead = insteadOf(name);
+      const instead = insteadOf(name, replacementOf);
       if (instead === undefined) return [];
       return [{ file, line: index + 1, message: `'${name}' is an old word: ${instead}` }];
     }),
   );
 }
 
-function insteadOf(name: string): string | undefined {
+function insteadOf(name: string, replacementOf: ReadonlyMap<string, string>): string | undefined {
   if (STAY.has(name)) return undefined;
   const pieces = name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
-  const found = pieces.find((piece) => INSTEAD.has(piece.toLowerCase()));
-  return INSTEAD.get(name) ?? INSTEAD.get(found?.toLowerCase() ?? '');
+  const found = pieces.find((piece) => replacementOf.has(piece.toLowerCase()));
+  return replacementOf.get(name) ?? replacementOf.get(found?.toLowerCase() ?? '');
 }
 
 function linesWith(lines: readonly string[], pattern: RegExp): number[] {

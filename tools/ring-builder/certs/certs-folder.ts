@@ -31,8 +31,8 @@ const pemPattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?
 /** Throws USAGE if the folder lies inside the rings folder, because that is shared. */
 export async function openCerts(args: Arguments, { rings }: Context): Promise<CertsFolder> {
   const folder = args.optionalText('certs') ?? join(rings, '..', 'certs');
-  const way = relative(rings, folder);
-  if (!way.startsWith('..') && !isAbsolute(way)) {
+  const relativePath = relative(rings, folder);
+  if (!relativePath.startsWith('..') && !isAbsolute(relativePath)) {
     throw usage(
       `${folder} is inside ${rings}, which is shared`,
       'choose a folder outside it with --certs DIR',

@@ -23,8 +23,8 @@ export async function askPassphrase(
 
 function readHidden({ input, output }: PassphraseTerminal, prompt: string): Promise<string | null> {
   // readline edits the line; its echo is discarded.
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reader = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
+  const nullOutput = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input, output: nullOutput, terminal: true, historySize: 0 });
   output.write(prompt);
   return new Promise((resolve) => {
     let answer: string | null = null;

@@ -4,7 +4,7 @@ import { usage } from './arguments.ts';
 
 export interface AuthorSources {
   /** The value of --author. */
-  readonly given: string | undefined;
+  readonly authorOption: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns the account's name; throws if the user id has none, as in many containers. */
   readonly account: () => string;
@@ -18,13 +18,13 @@ export interface AuthorSources {
  * and `uid-1000`. Appends `@host` unless the name contains an `@`. Throws USAGE for a name that is
  * not a single line of text.
  */
-export function authorName({ given, env, account, uid, host }: AuthorSources): string {
-  const named = given ?? env['RINGWRIGHT_AUTHOR'];
+export function authorName({ authorOption, env, account, uid, host }: AuthorSources): string {
+  const named = authorOption ?? env['RINGWRIGHT_AUTHOR'];
   if (named !== undefined && !isName(named)) {
-    const what = given === undefined ? 'RINGWRIGHT_AUTHOR' : '--author';
-    const wanted = `1 to ${authorCharactersMax} characters on one line`;
+    const what = authorOption === undefined ? 'RINGWRIGHT_AUTHOR' : '--author';
+    const expectedForm = `1 to ${authorCharactersMax} characters on one line`;
     throw usage(
-      `${what} ${JSON.stringify(named)} is not a valid name: expected ${wanted}`,
+      `${what} ${JSON.stringify(named)} is not a valid name: expected ${expectedForm}`,
       '--author alice',
     );
   }

@@ -4,6 +4,6 @@ import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-e
 export const MS_PER_HOUR = 3_600_000;
 
 export function hoursOf(entries: readonly LogEntry[]): Map<number, number> {
-  const made = entries.filter(makesVersion);
-  return new Map(made.map(({ version, time }) => [version, Date.parse(time) / MS_PER_HOUR]));
+  const versions = entries.filter(makesVersion);
+  return new Map(versions.map(({ version, time }) => [version, Date.parse(time) / MS_PER_HOUR]));
 }

@@ -41,8 +41,8 @@ export class Terminal {
   #shown(line: Line): string {
     if (typeof line === 'string') return printable(line);
     const { style, text, rest = '' } = line;
-    const shown = printable(text);
-    const styled = this.#stream.colors ? styleText(style, shown, { validateStream: false }) : shown;
+    const plain = printable(text);
+    const styled = this.#stream.colors ? styleText(style, plain, { validateStream: false }) : plain;
     return `${styled}${printable(rest)}`;
   }
 }

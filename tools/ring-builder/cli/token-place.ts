@@ -26,9 +26,9 @@ export async function tokenToShow(
 export async function identityToShow(file: string | undefined): Promise<TlsIdentity | null> {
   if (file === undefined || file === '') return null;
   const text = String(await readShown(file, 'the client certificate'));
-  const at = text.indexOf('-----BEGIN CERTIFICATE-----');
-  const isWhole = at !== -1 && text.includes('PRIVATE KEY-----');
-  if (isWhole) return { key: text, cert: text.slice(at) };
+  const certOffset = text.indexOf('-----BEGIN CERTIFICATE-----');
+  const isWhole = certOffset !== -1 && text.includes('PRIVATE KEY-----');
+  if (isWhole) return { key: text, cert: text.slice(certOffset) };
   throw new CodedError(
     'USAGE',
     `--client-cert ${file} does not contain a key and its certificate`,

@@ -44,7 +44,7 @@ export interface VerbEntry {
 }
 
 /** The folder of private keys and the passphrase that opens them. */
-export interface KeysPlace {
+export interface KeyFolder {
   readonly folder: string;
   /** Name of the ring key to sign with if there are several. */
   readonly name: string | null;
@@ -67,7 +67,7 @@ export interface Context {
   readonly command: string;
   /** The author for the log: `alice@db1` (author-name.ts). */
   readonly user: string;
-  readonly keys: KeysPlace;
+  readonly keys: KeyFolder;
   readonly nowMs: () => number;
   /** Prints a line on stderr: progress or a warning. */
   readonly tell: (line: string) => void;

@@ -9,7 +9,7 @@ export interface Candidate {
 
 /** The words before the cursor, sorted into options with values and positionals in order. */
 interface ReadArgs {
-  readonly given: ReadonlyMap<string, string>;
+  readonly optionValues: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
   /** The option whose value is being typed. */
   readonly option: string | null;
@@ -46,19 +46,19 @@ export function readArgs(
   args: readonly string[],
   options: Readonly<Record<string, Options>>,
 ): ReadArgs {
-  const given = new Map<string, string>();
+  const optionValues = new Map<string, string>();
   const positionals: string[] = [];
   const before = args.slice(0, -1);
   let current = args.at(-1) ?? '';
   let option: string | null = null;
   for (const word of before) {
     if (option !== null) {
-      given.set(option, word);
+      optionValues.set(option, word);
       option = null;
     } else if (word.startsWith('-') && word !== '-') {
       const [name = '', value] = word.split(/=(.*)/s);
       const known = nameOf(name, options);
-      if (value !== undefined && known !== null) given.set(known, value);
+      if (value !== undefined && known !== null) optionValues.set(known, value);
       else if (known !== null && options[known]?.type !== 'boolean') option = known;
     } else positionals.push(word);
   }
@@ -67,7 +67,7 @@ export function readArgs(
     option = nameOf(name, options);
     current = value;
   }
-  return { given, positionals, option, current };
+  return { optionValues, positionals, option, current };
 }
 
 function nameOf(word: string, options: Readonly<Record<string, Options>>): string | null {
@@ -79,8 +79,8 @@ function nameOf(word: string, options: Readonly<Record<string, Options>>): strin
 /** Returns the positional name at this index of a usage line. The last one may repeat. */
 export function positionalAt(usage: string, at: number): string | null {
   const names = usage.split(' ').slice(1);
-  const place = names[at] ?? (names.at(-1)?.includes('..') ? names.at(-1) : undefined);
-  return place?.replaceAll(/[<>[\].]/g, '') ?? null;
+  const positional = names[at] ?? (names.at(-1)?.includes('..') ? names.at(-1) : undefined);
+  return positional?.replaceAll(/[<>[\].]/g, '') ?? null;
 }
 
 export function optionCandidates(options: Readonly<Record<string, Options>>): Candidate[] {

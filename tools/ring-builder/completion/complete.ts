@@ -66,7 +66,7 @@ async function ofCommand(
   const options = { ...known.options, ...verb.options };
   const read = readArgs(args, options);
   const { option, current, positionals } = read;
-  const rings = read.given.get('rings') ?? known.defaultRings;
+  const rings = read.optionValues.get('rings') ?? known.defaultRings;
   const ring = positionals[positionOf(entry.usage, 'ring')] ?? '';
   if (option !== null) {
     const isDevice = deviceOptions.has(option) && ring !== '' && !isAdding(entry);
@@ -76,15 +76,15 @@ async function ofCommand(
     return beginning(values, current);
   }
   if (current.startsWith('-')) return beginning(optionCandidates(options), current);
-  const place = positionalAt(entry.usage, positionals.length);
-  if (place === null) return [];
-  const named = await namedCandidates(place, { entry, rings, ring, positionals });
-  return beginning(named ?? choiceCandidates(verb.positionals?.[place]?.choices), current);
+  const positional = positionalAt(entry.usage, positionals.length);
+  if (positional === null) return [];
+  const named = await namedCandidates(positional, { entry, rings, ring, positionals });
+  return beginning(named ?? choiceCandidates(verb.positionals?.[positional]?.choices), current);
 }
 
 /** Completes names found in the rings folder; null if this place takes none of them. */
 async function namedCandidates(
-  place: string,
+  positional: string,
   typed: {
     readonly entry: VerbEntry;
     readonly rings: string;
@@ -93,15 +93,15 @@ async function namedCandidates(
   },
 ): Promise<Candidate[] | null> {
   const { entry, rings, ring, positionals } = typed;
-  if (place === 'ring') return ringCandidates(rings, entry);
-  if (place === 'components') {
+  if (positional === 'ring') return ringCandidates(rings, entry);
+  if (positional === 'components') {
     const others = await ringCandidates(rings, entry);
     return others.filter(({ word }) => !positionals.includes(word));
   }
-  if (versionPlaces.has(place)) return versionCandidates(rings, ring);
+  if (versionPlaces.has(positional)) return versionCandidates(rings, ring);
   const tier = positionals[positionOf(entry.usage, 'tier')];
-  if (place === 'names' && tier !== undefined) return domainCandidates(rings, ring, tier);
-  return devicePlaces.has(place) && !isAdding(entry) ? deviceCandidates(rings, ring) : null;
+  if (positional === 'names' && tier !== undefined) return domainCandidates(rings, ring, tier);
+  return devicePlaces.has(positional) && !isAdding(entry) ? deviceCandidates(rings, ring) : null;
 }
 
 function isAdding({ name }: VerbEntry): boolean {
@@ -130,8 +130,8 @@ async function deviceCandidates(rings: string, ring: string): Promise<Candidate[
 }
 
 async function versionCandidates(rings: string, ring: string): Promise<Candidate[]> {
-  const made = (await readLog(rings, ring)).filter(makesVersion).toReversed();
-  return made.slice(0, VERSIONS_MAX).map(({ version, message, user }) => {
+  const versionEntries = (await readLog(rings, ring)).filter(makesVersion).toReversed();
+  return versionEntries.slice(0, VERSIONS_MAX).map(({ version, message, user }) => {
     return { word: `${version}`, about: printable(`${user}: ${message}`) };
   });
 }

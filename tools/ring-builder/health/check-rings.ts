@@ -50,7 +50,7 @@ export async function checkRings(
 }
 
 async function readHead(context: Context, name: string): Promise<RingHealth | ReadHead> {
-  const unasked = {
+  const emptyHealth = {
     ring: name,
     judged: null,
     troubles: [],
@@ -61,7 +61,7 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Re
   try {
     const { entries, state: builder } = await openRing(context.rings, name);
     const head = headOf(entries);
-    if (head === null) return { ...unasked, version: null, id: null };
+    if (head === null) return { ...emptyHealth, version: null, id: null };
     const stored = await readVersion(context.rings, name, 'head');
     return {
       head: await judgedHead(context, stored, entries),
@@ -76,6 +76,6 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Re
       command: code === 'DISK_FAILED' ? 'list' : `verify ${name}`,
     };
     const troubles = [{ ...trouble, kind: 'unreadable' as const }];
-    return { ...unasked, version: null, id: null, troubles };
+    return { ...emptyHealth, version: null, id: null, troubles };
   }
 }

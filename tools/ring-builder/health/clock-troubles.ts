@@ -13,10 +13,10 @@ export function clockTroubles(
   addresses: readonly string[],
   answers: StatusByAddress,
 ): Trouble[] {
-  const away = awayTroubles(ring, addresses, answers);
-  const isWrong = (address: string): boolean => away.some((one) => one.address === address);
+  const offTroubles = awayTroubles(ring, addresses, answers);
+  const isWrong = (address: string): boolean => offTroubles.some((one) => one.address === address);
   const others = addresses.filter((address) => !isWrong(address));
-  return [...away, ...others.flatMap((address) => waitTroubles(ring, address, answers))];
+  return [...offTroubles, ...others.flatMap((address) => waitTroubles(ring, address, answers))];
 }
 
 /**
@@ -40,9 +40,9 @@ function awayTroubles(
   addresses: readonly string[],
   answers: StatusByAddress,
 ): Trouble[] {
-  const middle = middleOf([...answers.values()].flatMap(readingOf));
+  const middle = medianOf([...answers.values()].flatMap(readingOf));
   if (middle === null) return [];
-  const away = addresses.flatMap((address) => {
+  const wrongClocks = addresses.flatMap((address) => {
     const reading = readingOf(answers.get(address));
     return reading.flatMap(({ aheadMs, slackMs }) => {
       const awayMs = aheadMs - middle.aheadMs;
@@ -50,10 +50,10 @@ function awayTroubles(
       return isFar ? [{ address, awayMs }] : [];
     });
   });
-  const names = away.map(({ address }) => address).join(' ');
+  const names = wrongClocks.map(({ address }) => address).join(' ');
   const hint = `clock: correct the clock of ${names}, and keep it correct with NTP`;
   const command = `servers ${ring}`;
-  return away.map(({ address, awayMs }): Trouble => {
+  return wrongClocks.map(({ address, awayMs }): Trouble => {
     return { ring, address, kind: 'clock', why: whyOf(awayMs), command, hint };
   });
 }
@@ -68,17 +68,17 @@ function readingOf(answer: ReturnType<StatusByAddress['get']>): ClockReading[] {
  * Returns the median. For an even number of servers, this machine's clock is added. Null for a
  * single server, which cannot be compared.
  */
-function middleOf(readings: readonly ClockReading[]): ClockReading | null {
+function medianOf(readings: readonly ClockReading[]): ClockReading | null {
   if (readings.length < 2) return null;
-  const here = { aheadMs: 0, slackMs: 0 };
-  const voices = readings.length % 2 === 0 ? [...readings, here] : readings;
-  const sorted = voices.toSorted((a, b) => a.aheadMs - b.aheadMs);
+  const ownReading = { aheadMs: 0, slackMs: 0 };
+  const allReadings = readings.length % 2 === 0 ? [...readings, ownReading] : readings;
+  const sorted = allReadings.toSorted((a, b) => a.aheadMs - b.aheadMs);
   return sorted[Math.floor(sorted.length / 2)] ?? null;
 }
 
 function whyOf(awayMs: number): string {
   const seconds = Math.round(Math.abs(awayMs) / 1_000);
-  const way = awayMs > 0 ? 'ahead of' : 'behind';
-  const most = clockAheadMsMax / 1_000;
-  return `its clock is ${seconds} s ${way} the others; it refuses writes from ${most} s on`;
+  const direction = awayMs > 0 ? 'ahead of' : 'behind';
+  const secondsMax = clockAheadMsMax / 1_000;
+  return `its clock is ${seconds} s ${direction} the others; it refuses writes from ${secondsMax} s on`;
 }

@@ -39,8 +39,8 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
   const counts = Map.groupBy(rows, ({ stage }) => stage);
   const advice = adviceOn(await adviceContextOf(context, head), silent);
   // As in health: a move to an unreachable server waits for that server.
-  const heard = rows.filter(({ to }) => to === null || !(statuses.get(to) instanceof Error));
-  const stuck = stuckOf(head, heard, statuses);
+  const reachable = rows.filter(({ to }) => to === null || !(statuses.get(to) instanceof Error));
+  const stuck = stuckOf(head, reachable, statuses);
   const areAllPaused = rows.length > 0 && counts.get('paused')?.length === rows.length;
   const clause = rateClause(ratesText(rates, rates.size + unanswered.length), areAllPaused);
   return {

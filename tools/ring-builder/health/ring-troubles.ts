@@ -40,7 +40,7 @@ export function troublesOfRing(
 ): JudgedRing {
   const { ring, id } = head;
   const targets = head.targets.filter(({ required }) => required);
-  const asked = serverReports(head, targets, answers);
+  const reports = serverReports(head, targets, answers);
   // Includes removed servers if they were asked, because they may be sources of moves.
   const statuses = statusByDevice(
     head.targets,
@@ -51,20 +51,20 @@ export function troublesOfRing(
   );
   const rows = moveRows(ring, statuses);
   // A move to an unreachable server is no trouble of its own.
-  const heard = rows.filter(({ to }) => to !== null && !(statuses.get(to) instanceof Error));
+  const reachable = rows.filter(({ to }) => to !== null && !(statuses.get(to) instanceof Error));
   const addresses = targets.map(({ address }) => address);
   const troubles = [
-    ...withQuorums(head, asked, withAdvice(head, asked, nowMs)),
+    ...withQuorums(head, reports, withAdvice(head, reports, nowMs)),
     ...clockTroubles(ring.keyspace, addresses, answers),
-    ...moveTroubles(head, { moves: heard, statuses }, nowMs),
+    ...moveTroubles(head, { moves: reachable, statuses }, nowMs),
   ];
   const unsigned = unsignedTrouble(head);
-  const given = head.pushed || asked.some((one) => !(one.ringStatus instanceof Error));
+  const given = head.pushed || reports.some((one) => !(one.ringStatus instanceof Error));
   return {
     given,
-    servers: asked.length,
-    reached: asked.length - troubles.filter(({ kind }) => kind === 'down').length,
-    current: asked.filter((one) => !(one.ringStatus instanceof Error) && one.ringStatus.id === id)
+    servers: reports.length,
+    reached: reports.length - troubles.filter(({ kind }) => kind === 'down').length,
+    current: reports.filter((one) => !(one.ringStatus instanceof Error) && one.ringStatus.id === id)
       .length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,
@@ -89,8 +89,8 @@ function hasOther(head: ReferenceHead, status: ServerReport['ringStatus']): bool
 
 /** Returns the key that a server proved, if the ring names another one. */
 function provenKey(status: ServerReport['status']): { readonly key?: string } {
-  const got = status instanceof Error ? status.details['got'] : undefined;
-  return typeof got === 'string' ? { key: got } : {};
+  const key = status instanceof Error ? status.details['got'] : undefined;
+  return typeof key === 'string' ? { key } : {};
 }
 
 /**
@@ -109,12 +109,12 @@ function withAdvice(
     }),
   );
   return troubles.map(({ trouble }) => {
-    const wanted = trouble.code;
-    if (wanted === undefined) return trouble;
-    const isOwn = wanted === 'PEER_UNPROVEN';
+    const troubleCode = trouble.code;
+    if (troubleCode === undefined) return trouble;
+    const isOwn = troubleCode === 'PEER_UNPROVEN';
     const same = troubles.flatMap(({ trouble: { address, code }, ...server }) =>
-      address !== null && code === wanted && (!isOwn || address === trouble.address)
-        ? [{ address, ...server, code: wanted }]
+      address !== null && code === troubleCode && (!isOwn || address === trouble.address)
+        ? [{ address, ...server, code: troubleCode }]
         : [],
     );
     const advice = must(adviceOn(head, same), 'there is one at least');
@@ -179,10 +179,10 @@ function moveTroubles(
   const isOld = nowMs - committedMs > stalledAfterMs;
   if (open.length === 0 || !isOld || open.some(({ stage }) => running.has(stage))) return [];
   const why = open.find(({ reason }) => reason !== '');
-  const told = why === undefined ? '' : `; partition ${why.partition}: ${why.reason}`;
+  const reasonText = why === undefined ? '' : `; partition ${why.partition}: ${why.reason}`;
   const since = `${new Date(committedMs).toISOString().slice(0, 19)}Z`;
   return stalled(
-    `${counted(open.length, 'move')}, none copying, no new version since ${since}${told}`,
+    `${counted(open.length, 'move')}, none copying, no new version since ${since}${reasonText}`,
     `rollout ${keyspace}`,
   );
 }
@@ -191,12 +191,12 @@ function faultTroubles({ ring: { keyspace }, fault }: ReferenceHead): Trouble[] 
   if (fault === null) return [];
   const { file, error } = fault;
   const why = `${file}: ${error.code}: ${error.message}`;
-  const [at, where] =
+  const [command, source] =
     file === 'trust.json'
       ? [`verify ${keyspace}`, 'the file that servers are started with (--trust)']
       : ['access list', 'trust/access.json in the data directory of a server'];
-  const hint = `unreadable: restore ${file} from git, a copy, or ${where}`;
-  return [{ ring: keyspace, address: null, kind: 'unreadable', why, command: at, hint }];
+  const hint = `unreadable: restore ${file} from git, a copy, or ${source}`;
+  return [{ ring: keyspace, address: null, kind: 'unreadable', why, command, hint }];
 }
 
 /** Puts signing first: while the head lacks signatures, it cannot be pushed to servers. */
@@ -234,8 +234,8 @@ function unsignedTrouble(head: ReferenceHead): Trouble | null {
  */
 function accessTroubles({ ring: { keyspace }, access }: ReferenceHead): Trouble[] {
   if (access === null || access.missing === 0) return [];
-  const more = counted(access.missing, 'signature');
-  const why = `access document ${access.version} lacks ${more} of trusted keys`;
+  const missingText = counted(access.missing, 'signature');
+  const why = `access document ${access.version} lacks ${missingText} of trusted keys`;
   const hint = 'unsigned: ring-builder access sign adds a signature and sends the document';
   return [{ ring: keyspace, address: null, kind: 'unsigned', why, command: 'access sign', hint }];
 }

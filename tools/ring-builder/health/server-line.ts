@@ -54,9 +54,9 @@ export const unsignedText = 'its ring is unsigned: the next version must be sign
 
 /** Says how its ring in memory differs from the head; empty if it is the head. */
 export function versionGap(status: RingStatus, { ring, id }: Head): string {
-  const behind = ring.version - status.version;
-  if (behind > 0) return `${behind} ${behind === 1 ? 'version' : 'versions'} behind`;
-  if (behind < 0) return `ahead of this folder: version ${status.version}`;
+  const gap = ring.version - status.version;
+  if (gap > 0) return `${gap} ${gap === 1 ? 'version' : 'versions'} behind`;
+  if (gap < 0) return `ahead of this folder: version ${status.version}`;
   return status.id === id ? '' : 'another ring with this version';
 }
 

@@ -14,7 +14,7 @@ export function serverReports(
   answers: StatusByAddress,
 ): ServerReport[] {
   const requestAddresses = byReplicationAddress(ring);
-  const heard = targets.map(({ address, devices }) => {
+  const statuses = targets.map(({ address, devices }) => {
     const status = must(answers.get(address), `${address} was asked`);
     const named = status instanceof Error ? [] : status.peers;
     const peers = named.map((peer) => {
@@ -23,19 +23,21 @@ export function serverReports(
     return { address, devices, status, peers };
   });
   // A server without the ring has no peers to connect to yet.
-  const grown = heard.filter(
+  const grown = statuses.filter(
     ({ status }) =>
       !(status instanceof Error) &&
       knowsPeers(status) &&
       status.rings.some((one) => one.ring === ring.keyspace),
   );
   const others = new Set(grown.map(({ address }) => address));
-  const seen = countSeen(heard);
-  const demands = demandsOf(heard.flatMap(({ status }) => (status instanceof Error ? [] : status)));
-  return heard.map((one): ServerReport => {
+  const seenCounts = countSeen(statuses);
+  const demands = demandsOf(
+    statuses.flatMap(({ status }) => (status instanceof Error ? [] : status)),
+  );
+  return statuses.map((one): ServerReport => {
     const { address, status } = one;
     const ringStatus = ringIn(status, { address, ring: ring.keyspace });
-    return { ...one, ringStatus, others, demands, seenBy: seen.get(address) ?? 0 };
+    return { ...one, ringStatus, others, demands, seenBy: seenCounts.get(address) ?? 0 };
   });
 }
 
@@ -63,10 +65,10 @@ function byReplicationAddress({ devices }: Pick<Ring, 'devices'>): ReadonlyMap<s
 function countSeen(
   servers: readonly { readonly peers: ServerStatus['peers'] }[],
 ): ReadonlyMap<string, number> {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const { peers } of servers) {
     const connected = peers.filter((peer) => peer.connected).map(({ address }) => address);
-    for (const address of new Set(connected)) seen.set(address, (seen.get(address) ?? 0) + 1);
+    for (const address of new Set(connected)) counts.set(address, (counts.get(address) ?? 0) + 1);
   }
-  return seen;
+  return counts;
 }

@@ -65,8 +65,8 @@ export function serverTroubles(
     const [, ended] = /^the certificate (\S+) ended at /.exec(status.message) ?? [];
     if (ended !== undefined) return [trouble(kind, status.message, `certs rotate ${ended}`)];
     if (kind === 'no access' || seenBy === 0) return [lacking(kind, status.message, status.code)];
-    const seen = `${counted(seenBy, 'server has', 'servers have')} a connection to it`;
-    const why = `${status.message}; ${seen}`;
+    const seenText = `${counted(seenBy, 'server has', 'servers have')} a connection to it`;
+    const why = `${status.message}; ${seenText}`;
     return [{ ...trouble('down', why, `servers ${ring}`), hint: unseenHint }];
   }
   const troubles = [
@@ -197,8 +197,8 @@ function refillLine(status: RingStatus): string {
 /** Nothing is lost while the server keeps running, but its directory was changed from outside. */
 function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Trouble[] {
   if (logLoss === null || logLoss === undefined) return [];
-  const at = new Date(logLoss.ms).toISOString().slice(0, 19);
-  const why = `${at}Z: ${logLoss.reason}; it started a new log, no record is missing`;
+  const timeText = new Date(logLoss.ms).toISOString().slice(0, 19);
+  const why = `${timeText}Z: ${logLoss.reason}; it started a new log, no record is missing`;
   const hint =
     'log lost: find out who changed the data directory; a restart of that server clears the alarm';
   return [{ ...trouble('log lost', why, `reconcile ${ring}`), hint }];

@@ -43,7 +43,7 @@ export async function olderAdvice(
   const failures = ahead.map((one) => ({ ...one, code: 'RING_OLDER' as const }));
   const advice = adviceOn(await adviceContextOf(context, version), failures);
   if (advice === null || highest === undefined) return null;
-  const who = counted(ahead.length, 'server has', 'servers have');
-  const here = `the head here is version ${version.ring.version}`;
-  return { ...advice, why: `${here}, ${who} up to version ${highest.version}` };
+  const serversText = counted(ahead.length, 'server has', 'servers have');
+  const headText = `the head here is version ${version.ring.version}`;
+  return { ...advice, why: `${headText}, ${serversText} up to version ${highest.version}` };
 }

@@ -54,17 +54,17 @@ const startHint =
 /** Until the server has the newest root, it accepts revoked keys and does not know added ones. */
 function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make): Trouble[] {
   const { ring, root } = head;
-  const ours = (trust ?? []).filter(
+  const roots = (trust ?? []).filter(
     ({ cluster }) => root === null || cluster === undefined || cluster === root.cluster,
   );
-  const [old] = ours.filter(({ version = root?.version ?? 0 }) => version < (root?.version ?? 0));
+  const [old] = roots.filter(({ version = root?.version ?? 0 }) => version < (root?.version ?? 0));
   if (old !== undefined && root !== null) {
     const why = `it uses root ${old.version}, but this folder has root ${root.version}`;
     const command = `push ${ring.keyspace}`;
     const hint = `trust behind: it accepts keys revoked since, until ring-builder ${command}`;
     return [{ ...make('trust behind', why, command), hint }];
   }
-  const [ends] = ours.flatMap(({ expires }) => endingWithin(expires, trustWarnDays, nowMs));
+  const [ends] = roots.flatMap(({ expires }) => endingWithin(expires, trustWarnDays, nowMs));
   if (ends === undefined) return [];
   const why = `its root of trust ${ends}; from then on it accepts no ring`;
   if (root === null) {
@@ -82,9 +82,9 @@ function certificateTroubles(
   { nowMs }: Seen,
   make: Make,
 ): Trouble[] {
-  const [shown] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
-  if (shown === undefined) return [];
-  const why = `its certificate for ${certificate?.names} ${shown}`;
+  const [endText] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
+  if (endText === undefined) return [];
+  const why = `its certificate for ${certificate?.names} ${endText}`;
   return [make('certificate ends', why, 'certs list')];
 }
 

@@ -103,14 +103,14 @@ async function silentAdvice(
   const { devices } = stagedState(opened);
   const isLeaving = (id: number): boolean => devices[id]?.state !== 'active';
   const names = silent.map((device) => `d${device}`).join(' ');
-  const back = `${names} does not answer: when it is back, run rollout again`;
+  const text = `${names} does not answer: when it is back, run rollout again`;
   if (silent.every(isLeaving)) {
-    return { command: changeCommand(opened.state), text: `${back}; its removal is already staged` };
+    return { command: changeCommand(opened.state), text: `${text}; its removal is already staged` };
   }
   const { components } = opened.state;
   const changed = { keyspace, moves, components };
   const [command = ''] = permanentRemovalCommands(changed, silent);
-  return { command, text: `${back}; ${ifGoneForGood(changed, silent)}` };
+  return { command, text: `${text}; ${ifGoneForGood(changed, silent)}` };
 }
 
 function nothing(context: Context, { ring: { keyspace, version } }: StoredVersion): Answer {

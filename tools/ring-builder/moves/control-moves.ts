@@ -52,8 +52,8 @@ export async function forceRefills(
 ): Promise<ControlOutcome[]> {
   const outcomes = await fanOut([...byHolder(ring, partitions)], async ([address, refills]) => {
     const request = { keyspace: ring.keyspace, action: 'force' as const, assignments: [] };
-    const heard = await control(address, { ...request, refills, reason });
-    return { address, moves: heard.known, ...heard };
+    const answer = await control(address, { ...request, refills, reason });
+    return { address, moves: answer.known, ...answer };
   });
   return outcomes.filter(({ known, reason: why }) => known > 0 || why !== '');
 }
@@ -62,12 +62,12 @@ async function control(
   address: string,
   request: RequestOf<typeof moveControl>,
 ): Promise<Pick<ControlOutcome, 'known' | 'reason'>> {
-  const heard = await resultOrError(
+  const answer = await resultOrError(
     withServer(address, (server) => server.call(moveControl, request, controlTimeoutMs)),
   );
-  return heard instanceof CodedError
-    ? { known: 0, reason: heard.message }
-    : { known: heard.known, reason: '' };
+  return answer instanceof CodedError
+    ? { known: 0, reason: answer.message }
+    : { known: answer.known, reason: '' };
 }
 
 /** Returns assignment ids by the address of the joining server. */

@@ -50,12 +50,12 @@ export async function setCopyRates(
   servers: Servers,
   { rate, loan = null }: { readonly rate: number | null; readonly loan?: string | null },
 ): Promise<RateFailure[]> {
-  const ask = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
+  const request = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
   const outcomes = await fanOut(servers, async ({ address }) => {
-    const heard = await resultOrError(
-      withServer(address, (server) => server.call(copyRate, ask, rateTimeoutMs)),
+    const answer = await resultOrError(
+      withServer(address, (server) => server.call(copyRate, request, rateTimeoutMs)),
     );
-    return heard instanceof CodedError ? [{ address, reason: heard.message }] : [];
+    return answer instanceof CodedError ? [{ address, reason: answer.message }] : [];
   });
   return outcomes.flat();
 }
@@ -130,8 +130,8 @@ export async function rateAnswer(
     throw usage(`rate ${args.join(' ')}: expected one rate, such as 50MB/s, or none`);
   const targets = ringTargets(ring, state);
   const rate = word === undefined ? undefined : parseRate(word, 'rate');
-  const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate });
-  if (rate !== undefined && deaf.length < targets.length) {
+  const failures = rate === undefined ? [] : await setCopyRates(targets, { rate });
+  if (rate !== undefined && failures.length < targets.length) {
     await noteControl(context, head, {
       message: `rate: ${word}`,
       details: { rate: rate ?? 'none' },
@@ -140,20 +140,22 @@ export async function rateAnswer(
   const rates = await askCopyRates(targets);
   const { keyspace } = ring;
   const held = ratesText(rates, targets.length);
-  const unheard = targets.length - rates.size;
+  const silentCount = targets.length - rates.size;
   return {
     json: {
       ...{ ring: keyspace, ...ratesJson(rates) },
-      deaf: deaf.map(({ address, reason }) => `${address}: ${reason}`),
+      deaf: failures.map(({ address, reason }) => `${address}: ${reason}`),
       changed: rate !== undefined,
     },
     lines: [
       `${keyspace}: copies ${held === '' ? 'have no limit' : `are limited to ${held}`}`,
       rate === null && held !== '' && 'the remaining limits are their own --copy-rate',
-      ...deaf.map(({ address, reason }) => `${address} was not notified: ${reason}`),
-      deaf.length === 0 && unheard > 0 && `${counted(unheard, 'server')} did not answer`,
+      ...failures.map(({ address, reason }) => `${address} was not notified: ${reason}`),
+      failures.length === 0 &&
+        silentCount > 0 &&
+        `${counted(silentCount, 'server')} did not answer`,
     ],
     next: context.next(ring.moves.length > 0 ? `rollout ${keyspace}` : `servers ${keyspace}`),
-    exit: deaf.length > 0 || unheard > 0 ? 4 : 0,
+    exit: failures.length > 0 || silentCount > 0 ? 4 : 0,
   };
 }

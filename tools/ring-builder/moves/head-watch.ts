@@ -7,12 +7,12 @@ import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 /** The log is replaced, never appended to, so a change shows in its inode. */
 export function headWatch(rings: string, { ring, id }: StoredVersion): () => Promise<boolean> {
   const { log } = ringFolder(rings, ring.keyspace);
-  let seen: string | null = null;
+  let lastMark: string | null = null;
   return async () => {
     const { ino, mtimeMs, size } = await stat(log);
     const mark = `${ino} ${mtimeMs} ${size}`;
-    if (mark === seen) return false;
-    seen = mark;
+    if (mark === lastMark) return false;
+    lastMark = mark;
     return headOf(await readLog(rings, ring.keyspace))?.id !== id;
   };
 }

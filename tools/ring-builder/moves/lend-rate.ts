@@ -11,7 +11,7 @@ import {
   setCopyRates,
 } from './copy-rates.ts';
 
-type Told = Pick<Context, 'tell' | 'atInterrupt'>;
+type LoanContext = Pick<Context, 'tell' | 'atInterrupt'>;
 
 /**
  * Limits copies to `rate` until the returned function is called or the program is interrupted. Then
@@ -19,54 +19,54 @@ type Told = Pick<Context, 'tell' | 'atInterrupt'>;
  * lapses by itself.
  */
 export async function lendRate(
-  context: Told,
+  context: LoanContext,
   servers: Servers,
   { rate, renewMs = copyLoanRenewMs }: { readonly rate: number; readonly renewMs?: number },
 ): Promise<() => Promise<void>> {
   const loan = randomUUID();
-  const say = (lent: number | null) => setCopyRates(servers, { rate: lent, loan });
-  const over = new AbortController();
-  let saying: Promise<unknown> = Promise.resolve();
+  const sendRate = (lent: number | null) => setCopyRates(servers, { rate: lent, loan });
+  const controller = new AbortController();
+  let sending: Promise<unknown> = Promise.resolve();
   // Servers that never received the loan still have their own rate.
   const borrowers = new Set<string>();
   const lend = async (): Promise<readonly RateFailure[]> => {
-    const deaf = await say(rate);
-    const names = new Set(deaf.map(({ address }) => address));
+    const failures = await sendRate(rate);
+    const names = new Set(failures.map(({ address }) => address));
     for (const { address } of servers) if (!names.has(address)) borrowers.add(address);
-    return deaf;
+    return failures;
   };
-  const giveBack = async (): Promise<void> => {
-    over.abort();
+  const endLoan = async (): Promise<void> => {
+    controller.abort();
     // A renewal in progress must not arrive after the return.
-    await saying;
-    for (const { address } of await say(null)) {
+    await sending;
+    for (const { address } of await sendRate(null)) {
       if (!borrowers.has(address)) continue;
       const seconds = copyLoanMs / 1_000;
       context.tell(`${address} does not answer; it returns to its own rate within ${seconds} s`);
     }
   };
   // Registered before the first server receives the rate.
-  const forget = context.atInterrupt(giveBack);
+  const forget = context.atInterrupt(endLoan);
   const first = lend();
-  saying = first;
+  sending = first;
   for (const { address, reason } of await first) {
     const why = reason.startsWith(address) ? reason : `${address}: ${reason}`;
     context.tell(`${why}; it did not receive the rate, and keeps its own`);
   }
-  const signal = over.signal;
-  const goOn = async (): Promise<void> => {
+  const signal = controller.signal;
+  const keepRenewing = async (): Promise<void> => {
     while (!signal.aborted) {
       await setTimeout(renewMs, null, { signal, ref: false }).catch(() => null);
       if (signal.aborted) return;
-      saying = lend();
-      await saying;
+      sending = lend();
+      await sending;
     }
   };
-  const going = goOn();
+  const renewals = keepRenewing();
   return async () => {
     forget();
-    await giveBack();
-    await going;
+    await endLoan();
+    await renewals;
   };
 }
 
@@ -75,7 +75,7 @@ export async function lendRate(
  * and reports a rate that was set earlier.
  */
 export async function rateOfRollout(
-  context: Told,
+  context: LoanContext,
   { ring, servers }: { readonly ring: string; readonly servers: Servers },
   rate: number | null,
 ): Promise<() => Promise<void>> {

@@ -55,8 +55,8 @@ export function observe(before: MoveRate, rows: readonly MoveRow[], nowMs: numbe
   }
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   // Completed moves leave the rows with their bytes. A lower sum starts the samples anew.
-  const kept = (before.samples.at(-1)?.bytes ?? 0) > bytes ? [] : before.samples;
-  const samples = [...kept.filter(({ ms }) => nowMs - ms <= WINDOW_MS), { ms: nowMs, bytes }];
+  const earlier = (before.samples.at(-1)?.bytes ?? 0) > bytes ? [] : before.samples;
+  const samples = [...earlier.filter(({ ms }) => nowMs - ms <= WINDOW_MS), { ms: nowMs, bytes }];
   const bytesPerSecond = isHeld(rows) ? null : rateOf(samples);
   const left = bytesLeft(rows.filter(({ stage }) => stage !== 'paused'));
   const known = bytesPerSecond !== null && bytesPerSecond > 0 && left !== null;
@@ -82,10 +82,10 @@ export function bytesLeft(rows: readonly MoveRow[]): number | null {
   const sized = moving.filter(({ bytesTotal }) => bytesTotal > 0);
   const total = sized.reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
   // Rows written during the copy are in `bytes` but not in `bytesTotal`.
-  const begun = sized.reduce((sum, one) => sum + Math.max(0, one.bytesTotal - one.bytes), 0);
+  const remaining = sized.reduce((sum, one) => sum + Math.max(0, one.bytesTotal - one.bytes), 0);
   const unknown = moving.filter(
     ({ bytesTotal, stage }) => bytesTotal === 0 && stage !== 'available',
   ).length;
   if (unknown > 0 && sized.length === 0) return null;
-  return begun + (unknown === 0 ? 0 : (unknown * total) / sized.length);
+  return remaining + (unknown === 0 ? 0 : (unknown * total) / sized.length);
 }

@@ -55,7 +55,7 @@ export function moveRows(ring: Pick<Ring, 'moves'>, statuses: StatusByDevice): M
 
 function rowOf(move: Move, status: RingStatus | Error | undefined): MoveRow {
   const { partition, replica, from, to, assignment } = move;
-  const row = { partition, replica, assignment, from, to, ...nothingYet };
+  const row = { partition, replica, assignment, from, to, ...noProgress };
   if (status === undefined) {
     const reason = `no known server has d${to}; health reports a server with another --device`;
     return { ...row, reason };
@@ -73,10 +73,10 @@ function rowOf(move: Move, status: RingStatus | Error | undefined): MoveRow {
   }
   const { bytes, bytesTotal, rows, stage, room } = load;
   const held = paused && stage !== 'available';
-  const waits = held || stage === 'queued' || stage === 'paused';
-  const reason = load.reason === '' && waits ? waitText(held) : load.reason;
-  const shown = { ...row, bytes, bytesTotal, rows, first, reason, ...(room && { room }) };
-  return { ...shown, stage: held ? 'paused' : stage };
+  const isWaiting = held || stage === 'queued' || stage === 'paused';
+  const reason = load.reason === '' && isWaiting ? waitText(held) : load.reason;
+  const progressRow = { ...row, bytes, bytesTotal, rows, first, reason, ...(room && { room }) };
+  return { ...progressRow, stage: held ? 'paused' : stage };
 }
 
 /**
@@ -106,7 +106,7 @@ function waitText(isPaused: boolean): string {
   return isPaused ? 'paused by an operator' : 'waits for its turn';
 }
 
-const nothingYet = {
+const noProgress = {
   stage: 'queued',
   bytes: 0,
   bytesTotal: 0,
@@ -120,7 +120,7 @@ function drops(statuses: StatusByDevice): MoveRow[] {
     if (status instanceof Error) return [];
     return status.draining.map(({ partition, reason }): MoveRow => {
       const gone = { replica: null, assignment: null, to: null };
-      return { partition, ...gone, from: device, ...nothingYet, stage: 'dropping', reason };
+      return { partition, ...gone, from: device, ...noProgress, stage: 'dropping', reason };
     });
   });
 }

@@ -25,12 +25,12 @@ export function namedMoves<Move extends SlotMove>(
   const { partitions, devices } = namedBy(args);
   const moving = new Set(moves.map(({ partition }) => partition));
   const unknown = [...partitions].filter((partition) => !moving.has(partition));
-  const ends = new Set(moves.flatMap(({ from, to }) => [from, to]));
-  const idle = [...devices].filter((id) => !ends.has(id)).map((id) => `d${id}`);
+  const movingIds = new Set(moves.flatMap(({ from, to }) => [from, to]));
+  const idle = [...devices].filter((id) => !movingIds.has(id)).map((id) => `d${id}`);
   if (unknown.length + idle.length > 0) {
-    const of =
+    const scope =
       unknown.length > 0 ? ` of partition ${unknown.join(', ')}` : ` with ${idle.join(', ')}`;
-    const message = `version ${version} has no move${of}`;
+    const message = `version ${version} has no move${scope}`;
     throw new CodedError('MOVE_UNKNOWN', message, {
       hint: `ring-builder moves ${keyspace} list`,
       details: { ring: keyspace, version, unknown, devices: idle },

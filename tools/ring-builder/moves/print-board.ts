@@ -43,8 +43,8 @@ export function drawBoard(board: Board): Drawing {
 /** Returns the lines for a terminal, drawn over the previous ones. */
 export function printBoard(board: Board, { columns, lines }: Screen): Line[] {
   const { rows } = board;
-  const room = Math.max(1, lines - 4);
-  const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
+  const rowsMax = Math.max(1, lines - 4);
+  const shown = rows.length > rowsMax ? rows.slice(0, rowsMax - 1) : rows;
   const table = rows.length === 0 ? [] : movesTable(shown, board.rate);
   const more = rows.length - shown.length;
   const plain = [
@@ -73,13 +73,13 @@ export function printBoardLine(board: Board): string {
       (stage === 'queued' && reason !== '') ||
       (stage === 'dropping' && !reason.startsWith('waits')),
   );
-  const told = rows.find(({ stage }) => stage === 'failed') ?? waiting;
+  const reasonRow = rows.find(({ stage }) => stage === 'failed') ?? waiting;
   const parts = [
     `${board.ring} version ${board.version}: ${doing}`,
     ...(rows.length > 0 ? [countStages(rows), amounts(rows, rate)] : []),
     ...(finished > 0 ? [`${finished} finished`] : []),
     ...(rate.stalled.size > 0 ? [`${rate.stalled.size} stalled`] : []),
-    ...(told === undefined ? [] : [`partition ${told.partition}: ${told.reason}`]),
+    ...(reasonRow === undefined ? [] : [`partition ${reasonRow.partition}: ${reasonRow.reason}`]),
   ];
   return parts.filter((part) => part !== '').join('; ');
 }

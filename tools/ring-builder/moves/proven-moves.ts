@@ -93,9 +93,9 @@ async function collectReceipts(ring: Ring, moves: readonly Move[]): Promise<Coll
     }
   };
   await fanOut([...byJoiner(ring, moves)], async ([address, assignments]) => {
-    const given = await resultOrError(askReceipts(ring, { address, assignments }));
-    if (given instanceof CodedError) away.push(given.message);
-    else for (const line of given) take(line, address);
+    const lines = await resultOrError(askReceipts(ring, { address, assignments }));
+    if (lines instanceof CodedError) away.push(lines.message);
+    else for (const line of lines) take(line, address);
   });
   return { receipts, faults, away };
 }

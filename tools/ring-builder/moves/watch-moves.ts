@@ -45,10 +45,10 @@ export interface MoveWatch {
 export function watchMoves(context: Context, finished: () => number): MoveWatch {
   const renewBeacon = keepBeacon(context);
   let rate = noMoveRate;
-  let seen: { readonly version: number; readonly rows: readonly MoveRow[] } | null = null;
+  let lastSnapshot: { readonly version: number; readonly rows: readonly MoveRow[] } | null = null;
   const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) => {
     // Rows of an earlier version may be finished by now, and are counted as such.
-    const rows = seen?.version === version ? seen.rows : [];
+    const rows = lastSnapshot?.version === version ? lastSnapshot.rows : [];
     context.show(drawBoard({ ring, version, doing, rows, rate, finished: finished() }));
   };
   const pause = pauseUntilComplete();
@@ -59,7 +59,7 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
       await renewBeacon(head);
       const statuses = await askMoves(head.ring, ringTargets(head.ring, head.state));
       const rows = moveRows(head.ring, statuses);
-      seen = { version: head.ring.version, rows };
+      lastSnapshot = { version: head.ring.version, rows };
       rate = observe(rate, rows, context.nowMs());
       show(head, doing);
       return { statuses, rows };
@@ -83,8 +83,8 @@ function keepBeacon(context: Context): (head: StoredVersion) => Promise<void> {
     givenMs = now;
     const trust = await trustToGive(context, head);
     if (trust === null || trust.beacons.length === 0) return;
-    const told = await giveTrust(ringTargets(head.ring, head.state), trust);
-    const failed = told.filter(({ outcome }) => outcome !== 'accepted');
+    const outcomes = await giveTrust(ringTargets(head.ring, head.state), trust);
+    const failed = outcomes.filter(({ outcome }) => outcome !== 'accepted');
     if (failed.length === 0) return;
     const names = failed.map(({ address, code }) => `${address} (${code})`).join(', ');
     context.tell(`${head.ring.keyspace}: no fresh beacon on ${names}`);
@@ -92,7 +92,7 @@ function keepBeacon(context: Context): (head: StoredVersion) => Promise<void> {
 }
 
 /** Least pause between two looks where servers report the end, for the display. */
-const toldMsMin = 200;
+const showMsMin = 200;
 
 /** Waits until all servers of the version report completion, or for about `ms`. */
 type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<void>;
@@ -104,32 +104,32 @@ type PauseUntilComplete = (head: StoredVersion, ms: number) => Promise<void>;
 export function pauseUntilComplete(
   ask: (head: StoredVersion) => Promise<boolean> = areComplete,
 ): PauseUntilComplete {
-  let asked: { readonly id: string; readonly complete: Promise<boolean> } | null = null;
+  let pendingCheck: { readonly id: string; readonly complete: Promise<boolean> } | null = null;
   /** The version last reported as complete. The next version is waited for anew. */
-  let told: string | null = null;
+  let reportedId: string | null = null;
   return async (head, ms) => {
-    if (told === head.id) {
-      told = null;
+    if (reportedId === head.id) {
+      reportedId = null;
       await setTimeout(ms);
       return;
     }
-    if (asked?.id !== head.id) asked = { id: head.id, complete: ask(head) };
-    const over = new AbortController();
-    const time = setTimeout(Math.max(ms, toldMsMin), null, { signal: over.signal });
+    if (pendingCheck?.id !== head.id) pendingCheck = { id: head.id, complete: ask(head) };
+    const controller = new AbortController();
+    const time = setTimeout(Math.max(ms, showMsMin), null, { signal: controller.signal });
     time.catch(() => undefined); // the abort is expected
-    const complete = await Promise.race([time, asked.complete]);
-    over.abort();
+    const complete = await Promise.race([time, pendingCheck.complete]);
+    controller.abort();
     if (complete === null) return;
-    asked = null;
-    told = complete ? head.id : null;
+    pendingCheck = null;
+    reportedId = complete ? head.id : null;
     if (!complete) await setTimeout(ms);
   };
 }
 
 async function areComplete(head: StoredVersion): Promise<boolean> {
   const required = ringTargets(head.ring, head.state).filter((target) => target.required);
-  const told = await fanOut(required, ({ address }) => isComplete(address, head));
-  return told.every((one) => one);
+  const completeFlags = await fanOut(required, ({ address }) => isComplete(address, head));
+  return completeFlags.every((one) => one);
 }
 
 /** Returns false if the server cannot report, or if another version is active there. */

@@ -12,7 +12,7 @@ import { ringTargets } from '../servers/ring-targets.ts';
 import { fanOut } from '../servers/server-connection.ts';
 import { isUnreachable, type ServerStatus, serverStatus } from '../servers/server-status.ts';
 import { lastPush } from '../versions/last-push.ts';
-import { middleClock, requireFit } from './require-fit-newcomers.ts';
+import { medianClock, requireFit } from './require-fit-newcomers.ts';
 
 /** Short, because these servers may not run yet, and the plan asks them again. */
 const TIMEOUT_MS = 1_500;
@@ -42,11 +42,11 @@ export async function askNewcomers(
     fanOut(devices, statusOf),
   ]);
   const times = clocks.map((status) => (status instanceof CodedError ? null : status));
-  const about = { ring, cluster: head.cluster, nowMs: middleClock(times) };
+  const reference = { ring, cluster: head.cluster, nowMs: medianClock(times) };
   for (const [index, device] of devices.entries()) {
     const status = statuses[index];
     if (status === undefined || status instanceof CodedError) continue;
-    requireFit(device, status, { ...about, rename: `name it ${status.device} in the ring` });
+    requireFit(device, status, { ...reference, rename: `name it ${status.device} in the ring` });
   }
   return linesOf(statuses);
 }
@@ -61,9 +61,11 @@ async function statusOf(device: Asked): Promise<StatusOrError> {
   const found = await resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS }));
   if (!isUnreachable(found) || device.key === undefined) return found;
   const proof = { by: 'device', keys: new Set([keyIdOf(device.key)]) } as const;
-  const shown = await resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
-  if (isUnreachable(shown)) return found;
-  return shown instanceof CodedError && shown.code === 'TOKEN_MISSING' ? unvouched(address) : shown;
+  const proven = await resultOrError(serverStatus(address, { timeoutMs: TIMEOUT_MS, proof }));
+  if (isUnreachable(proven)) return found;
+  return proven instanceof CodedError && proven.code === 'TOKEN_MISSING'
+    ? unvouched(address)
+    : proven;
 }
 
 function unvouched(address: string): CodedError {
@@ -78,8 +80,8 @@ function linesOf(statuses: readonly StatusOrError[]): Lines {
   const free = statuses.flatMap((status) =>
     status instanceof CodedError ? [] : (status.disk?.freeBytes ?? []),
   );
-  const heard = statuses.filter((status) => !isUnreachable(status)).length;
-  const answered = `${heard} of ${counted(statuses.length, 'new server')} answered`;
+  const answeredCount = statuses.filter((status) => !isUnreachable(status)).length;
+  const answered = `${answeredCount} of ${counted(statuses.length, 'new server')} answered`;
   return [
     free.length === 0
       ? answered

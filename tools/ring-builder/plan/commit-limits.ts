@@ -48,17 +48,17 @@ export function requireLimits(
   const isCopied = head !== null && !direct && moves > 0;
   const bytes = effects.traffic?.bytes ?? (isCopied ? null : 0);
   const figures = { moves, bytes, risk: partitionsAtRisk(effects) };
-  const over = limits.flatMap(({ name, exact, value }) => {
+  const failed = limits.flatMap(({ name, exact, value }) => {
     const found = figures[name];
-    const keeps = found !== null && (exact ? found === value : found <= value);
-    return keeps ? [] : [{ name, limit: `${exact ? '=' : '<='}${value}`, found }];
+    const isWithin = found !== null && (exact ? found === value : found <= value);
+    return isWithin ? [] : [{ name, limit: `${exact ? '=' : '<='}${value}`, found }];
   });
-  if (over.length === 0) return;
-  const exceeded = over.map(
+  if (failed.length === 0) return;
+  const exceeded = failed.map(
     ({ name, limit, found }) => `${name} ${found ?? 'unknown'}, not ${limit}`,
   );
   throw new CodedError('PLAN_OVER_LIMIT', `the plan of ${plan.ring} has ${exceeded.join('; ')}`, {
     hint: `nothing was committed: ring-builder plan ${plan.ring} shows why`,
-    details: { ring: plan.ring, over, digest: plan.digest },
+    details: { ring: plan.ring, over: failed, digest: plan.digest },
   });
 }

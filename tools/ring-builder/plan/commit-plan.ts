@@ -63,9 +63,9 @@ const unsound = 'nothing was committed; this is a bug in the builder, please rep
 /** Returns what the change guard will object to at the commit, or null. Throws TRUST_INVALID. */
 export async function plannedGuard(
   context: Context,
-  wanted: PlanToCommit,
+  inputs: PlanToCommit,
 ): Promise<ChangeGuard | null> {
-  return changeGuardOf(judgedFrom(wanted), toJudge(wanted, ringOf(wanted)), await trustOf(context));
+  return changeGuardOf(judgedFrom(inputs), toJudge(inputs, ringOf(inputs)), await trustOf(context));
 }
 
 /**
@@ -74,32 +74,32 @@ export async function plannedGuard(
  */
 export async function requireCommittable(
   context: Context,
-  wanted: PlanToCommit,
+  inputs: PlanToCommit,
   override: string | null,
 ): Promise<void> {
-  const ring = ringOf(wanted);
+  const ring = ringOf(inputs);
   requireSound(ring, unsound);
-  const judged = toJudge(wanted, ring);
-  const details = wanted.old === undefined ? {} : { revert: wanted.old.ring.version };
-  const version = { ...judged, entry: { ...judged.entry, details }, override };
-  judgeVersion(judgedFrom(wanted), version, await trustOf(context));
+  const versionToJudge = toJudge(inputs, ring);
+  const details = inputs.old === undefined ? {} : { revert: inputs.old.ring.version };
+  const version = { ...versionToJudge, entry: { ...versionToJudge.entry, details }, override };
+  judgeVersion(judgedFrom(inputs), version, await trustOf(context));
 }
 
 /** Throws RING_AUDIT_FAILED and what commitVersion throws. */
 export async function commitPlan(
   context: Context,
-  wanted: PlanToCommit,
+  inputs: PlanToCommit,
   { message, override, revert, isTyped, unproved, overfill }: CommitArgs,
 ): Promise<CommittedPlan> {
-  const { opened, plan, direct, head } = wanted;
+  const { opened, plan, direct, head } = inputs;
   const { ring, moves, moveLowerBound, movesLeft } = plan;
-  const next = ringOf(wanted);
+  const next = ringOf(inputs);
   requireSound(next, unsound);
   const { id, version } = await commitVersion(context.rings, {
-    ...toJudge(wanted, next),
+    ...toJudge(inputs, next),
     entry: {
       ...authorOf(context),
-      ...toJudge(wanted, next).entry,
+      ...toJudge(inputs, next).entry,
       message,
       moves: moves.length,
       details: {
@@ -124,7 +124,7 @@ export async function commitPlan(
   const signed = await tellSigned(context, ring, version);
   const follow = composedAnew(await compositesOf(context.rings, ring), version);
   const inFlight = next.moves.length;
-  const back =
+  const suffix =
     revert === undefined
       ? ''
       : `, ${isReached(plan) ? 'back' : 'as close as possible'} to ${revert}`;
@@ -134,7 +134,7 @@ export async function commitPlan(
       version,
       id,
       moved: moves.length,
-      ended: endedSlots(wanted, next),
+      ended: endedSlots(inputs, next),
       moveLowerBound,
       movesLeft,
       direct,
@@ -144,19 +144,19 @@ export async function commitPlan(
       changed: true,
     },
     lines: [
-      `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(wanted, next)}`,
-      ...endedRamps(wanted).map(({ message }) => message),
+      `committed ${ring} version ${version} (${id.slice(0, 12)})${suffix}: ${howOf(inputs, next)}`,
+      ...endedRamps(inputs).map(({ message }) => message),
       ...signed.lines,
     ],
-    next: signed.next ?? context.next(nextOf(wanted, inFlight, follow)),
+    next: signed.next ?? context.next(nextOf(inputs, inFlight, follow)),
   };
 }
 
 /** `follow`: the command that brings the version to a composite ring; not with moves in flight. */
-function nextOf(wanted: PlanToCommit, inFlight: number, follow: string | null): string {
-  const { entries, ring } = wanted.opened;
+function nextOf(inputs: PlanToCommit, inFlight: number, follow: string | null): string {
+  const { entries, ring } = inputs.opened;
   if (isForSwift(entries)) return exportCommand(ring);
-  return isRolledOut(wanted, inFlight) ? `rollout ${ring}` : (follow ?? `push ${ring}`);
+  return isRolledOut(inputs, inFlight) ? `rollout ${ring}` : (follow ?? `push ${ring}`);
 }
 
 /** Whether a rollout is needed: for moves, and for devices that leave a ring that servers have. */
@@ -170,16 +170,16 @@ export function isReached({ warnings }: Pick<Plan, 'warnings'>): boolean {
   return !warnings.some(({ code }) => code === 'DEVICES_GONE' || code === 'REPLICAS_STAY');
 }
 
-function howOf(wanted: PlanToCommit, next: Ring): string {
-  if (wanted.head === null) return `${counted(slotTotal(next), 'slot')} placed`;
-  const ended = endedSlots(wanted, next);
-  const moves = wanted.plan.moves.length;
+function howOf(inputs: PlanToCommit, next: Ring): string {
+  if (inputs.head === null) return `${counted(slotTotal(next), 'slot')} placed`;
+  const ended = endedSlots(inputs, next);
+  const moves = inputs.plan.moves.length;
   const before = next.moves.length - moves;
   return [
-    wanted.direct
+    inputs.direct
       ? `${counted(moves, 'slot')} moved at once`
       : `${counted(moves, 'move')} proposed`,
-    ...(!wanted.direct && before > 0 ? [`${before} in flight from before`] : []),
+    ...(!inputs.direct && before > 0 ? [`${before} in flight from before`] : []),
     ...(ended > 0 ? [`${counted(ended, 'slot')} dropped`] : []),
   ].join(', ');
 }
@@ -190,8 +190,8 @@ function endedSlots({ head }: PlanToCommit, { replicas }: Ring): number {
 
 /** Returns ramps that this version ends before they have reached their target. */
 export function endedRamps({ opened, state, old }: PlanToCommit): Finding[] {
-  const around = { before: opened.state, after: state };
-  return rampEndFindings(around, old === undefined ? null : stateOf(old));
+  const states = { before: opened.state, after: state };
+  return rampEndFindings(states, old === undefined ? null : stateOf(old));
 }
 
 /** Returns the version as a ring. Nothing is written. */

@@ -43,8 +43,8 @@ export function commitOptions(
   lacking: readonly LackingRoom[],
 ): string {
   const reason = guard !== null && !guard.secondSignature ? ' --override REASON' : '';
-  const room = lacking.length > 0 ? ' --overfill REASON' : '';
-  return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${room}`;
+  const overfill = lacking.length > 0 ? ' --overfill REASON' : '';
+  return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${overfill}`;
 }
 
 /** Options of commit and revert: which plan is meant, and reasons to pass its checks. */
@@ -63,15 +63,15 @@ export function requireReplicasAtOnce(plan: Plan, most: number | undefined): voi
   if (most === undefined) return;
   const counts = new Map<number, number>();
   for (const { partition } of plan.moves) counts.set(partition, (counts.get(partition) ?? 0) + 1);
-  const over = [...counts].filter(([, count]) => count > most).map(([partition]) => partition);
-  if (over.length === 0) return;
-  const shown = over.slice(0, PARTITIONS_SHOWN_MAX);
+  const excess = [...counts].filter(([, count]) => count > most).map(([partition]) => partition);
+  if (excess.length === 0) return;
+  const shown = excess.slice(0, PARTITIONS_SHOWN_MAX);
   throw new CodedError(
     'TOO_MANY_AT_ONCE',
-    `more than ${counted(most, 'replica')} of ${counted(over.length, 'partition')} would move at once: ${shown.join(' ')}`,
+    `more than ${counted(most, 'replica')} of ${counted(excess.length, 'partition')} would move at once: ${shown.join(' ')}`,
     {
       hint: `remove fewer devices in one version, or drain them: ring-builder set-weight ${plan.ring} dN 0`,
-      details: { ring: plan.ring, most, partitions: over.length, first: shown },
+      details: { ring: plan.ring, most, partitions: excess.length, first: shown },
     },
   );
 }

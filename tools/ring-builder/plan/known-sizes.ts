@@ -84,8 +84,8 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
     statuses: new Map(
       targets.flatMap(({ address }, index) => {
         const status = statuses[index];
-        const isTold = status !== undefined && !(status instanceof CodedError);
-        return isTold ? [[address, status] as const] : [];
+        const hasStatus = status !== undefined && !(status instanceof CodedError);
+        return hasStatus ? [[address, status] as const] : [];
       }),
     ),
   };
@@ -141,8 +141,8 @@ export async function requireSizes(ring: Ring, state: BuilderState): Promise<Rep
       throw withHint(error, hint);
     });
   }
-  const who = `none of ${counted(known.asked, 'server')} of ${ring.keyspace}`;
-  const message = `${who} reported the sizes of its partitions`;
+  const noneText = `none of ${counted(known.asked, 'server')} of ${ring.keyspace}`;
+  const message = `${noneText} reported the sizes of its partitions`;
   throw new CodedError('PEER_UNREACHABLE', message, {
     hint,
     details: { ring: ring.keyspace, asked: known.asked },

@@ -42,7 +42,7 @@ interface Asked {
 }
 
 /** The inputs of the next version, before it is planned. */
-export interface Wanted {
+export interface PlanInputs {
   readonly opened: OpenedRing;
   readonly head: StoredVersion | null;
   /** Staged changes applied, and the same with the next step of ramps. */
@@ -57,7 +57,7 @@ export async function readWanted(
   context: Context,
   ring: string,
   { stepRamps: steps = false }: Pick<Asked, 'stepRamps'>,
-): Promise<Wanted> {
+): Promise<PlanInputs> {
   const opened = await openRing(context.rings, ring);
   requireNotComposed(opened.state);
   requireSteadyPower(opened.state);
@@ -77,15 +77,15 @@ export async function preparePlan(
     readonly signs?: boolean;
   },
 ): Promise<PreparedPlan> {
-  const wanted = await readWanted(context, ring, options);
-  if (wanted.running !== null && options.signs !== true) throw movesFirst(wanted.running);
-  return planWanted(context, wanted, options);
+  const inputs = await readWanted(context, ring, options);
+  if (inputs.running !== null && options.signs !== true) throw movesFirst(inputs.running);
+  return planWanted(context, inputs, options);
 }
 
 /** Throws MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
 export function planWanted(
   context: Context,
-  { opened, head, staged, applied }: Wanted,
+  { opened, head, staged, applied }: PlanInputs,
   options: Asked,
 ): PreparedPlan {
   const unknown = lastPush(opened.entries) === null;
@@ -103,7 +103,7 @@ export function planWanted(
     nowHours: context.nowMs() / MS_PER_HOUR,
     direct,
   });
-  const more = [
+  const findings = [
     ...rampFindings(rampRows(staged, context.nowMs()), applied, options),
     // For a ring of Swift a change is continued by commits anyway.
     ...(isForSwift(opened.entries) ? [] : laterFindings(head)),
@@ -111,7 +111,7 @@ export function planWanted(
     ...notNotedFindings(planned),
     ...cancelledFindings(planned, opened.entries),
   ];
-  const plan = { ...planned, warnings: [...planned.warnings, ...more] };
+  const plan = { ...planned, warnings: [...planned.warnings, ...findings] };
   const changed = head === null || plan.moves.length > 0 || !sameState(opened.state, applied);
   return { opened, head, state, plan, direct, changed };
 }

@@ -97,9 +97,9 @@ function givenUpOf(
   const partitions = givenUpBy(head, state);
   if (partitions.length === 0) return null;
   const known = partitions.map((id) => sizes?.partitionBytes(id) ?? null);
-  const told = known.filter((size) => size !== null);
-  const bytes = told.reduce((sum, size) => sum + size, 0);
-  return { partitions, bytes: told.length < known.length ? null : bytes };
+  const knownSizes = known.filter((size) => size !== null);
+  const bytes = knownSizes.reduce((sum, size) => sum + size, 0);
+  return { partitions, bytes: knownSizes.length < known.length ? null : bytes };
 }
 
 /** Returns sizes from which the plan was made, otherwise those that servers report now. */

@@ -23,18 +23,18 @@ export function requireFitNewcomers(
   const newcomers = state.devices.filter((device) => device !== null).filter(isNew);
   const addresses = new Set(newcomers.map(formatAddress));
   const others = [...sizes.statuses].filter(([address]) => !addresses.has(address));
-  const nowMs = middleClock(others.map(([, status]) => status));
-  const place = { ring: plan.ring, cluster: head.ring.cluster, nowMs };
+  const nowMs = medianClock(others.map(([, status]) => status));
+  const reference = { ring: plan.ring, cluster: head.ring.cluster, nowMs };
   for (const device of newcomers) {
     const status = sizes.statuses.get(formatAddress(device));
     if (status === undefined) continue;
     const rename = `ring-builder set-device ${plan.ring} d${device.id} --name ${status.device}`;
-    requireFit(device, status, { ...place, rename });
+    requireFit(device, status, { ...reference, rename });
   }
 }
 
 /** Returns the median of the servers' clocks; undefined if none reported its time. */
-export function middleClock(statuses: readonly (ServerStatus | null)[]): number | undefined {
+export function medianClock(statuses: readonly (ServerStatus | null)[]): number | undefined {
   const times = statuses.flatMap((status) => status?.nowMs ?? []).sort((a, b) => a - b);
   return times[times.length >> 1];
 }
@@ -73,15 +73,15 @@ export function requireFit(
   }
   const clusters = status.trust?.flatMap((root) => root.cluster ?? []) ?? [];
   if (clusters.length > 0 && !clusters.includes(cluster)) {
-    const theirs = clusters.join(', ');
-    const what = `${ring} belongs to cluster ${cluster}, but its server trusts cluster ${theirs}`;
+    const trusted = clusters.join(', ');
+    const what = `${ring} belongs to cluster ${cluster}, but its server trusts cluster ${trusted}`;
     throw unfit(what, 'start it with --trust and the trust.json of this folder');
   }
   if (nowMs === undefined || status.nowMs === undefined) return;
   const seconds = Math.round((status.nowMs - nowMs) / 1_000);
   if (Math.abs(seconds) * 1_000 <= clockAheadMsMax) return;
   const way = seconds > 0 ? 'ahead of' : 'behind';
-  const most = `at most ${clockAheadMsMax / 1_000} s are allowed`;
-  const what = `its clock is ${Math.abs(seconds)} s ${way} those of the ring's servers; ${most}`;
+  const limit = `at most ${clockAheadMsMax / 1_000} s are allowed`;
+  const what = `its clock is ${Math.abs(seconds)} s ${way} those of the ring's servers; ${limit}`;
   throw unfit(what, 'correct its clock');
 }

@@ -18,22 +18,22 @@ import type { PreparedPlan } from './prepare-plan.ts';
 export function requireReaders(prepared: PreparedPlan, sizes: ReportedSizes | null): void {
   const { head, changed, plan } = prepared;
   if (head === null || sizes === null || !changed) return;
-  const told = [...sizes.statuses].map(([address, status]) => ({
+  const serverVersions = [...sizes.statuses].map(([address, status]) => ({
     address,
     version: wireVersionOf(status),
   }));
-  const older = told.filter(({ version }) => version < wireVersion);
+  const older = serverVersions.filter(({ version }) => version < wireVersion);
   if (older.length === 0) return;
   const [format, before] = [ringFormat(ringOf(prepared)), ringFormat(head.ring)];
   const present = new Set(head.ring.devices.flatMap((one) => (one ? [formatAddress(one)] : [])));
-  const shutOut = older.filter(
+  const excluded = older.filter(
     ({ address, version }) =>
       !readsRingFormat(version, format) &&
       // A server that cannot read the head either may have to leave by this very version.
       (readsRingFormat(version, before) || !present.has(address)),
   );
-  if (shutOut.length === 0) return;
-  const addresses = shutOut.map(({ address }) => address);
+  if (excluded.length === 0) return;
+  const addresses = excluded.map(({ address }) => address);
   const servers = counted(addresses.length, 'server runs', 'servers run');
   const cannot = `an older release, which cannot read such a version (ring format ${format})`;
   throw new CodedError('SERVERS_OLDER', `${servers} ${cannot}: ${addresses.join(', ')}`, {

@@ -15,15 +15,15 @@ import { movesListedMax } from './print-moves.ts';
 import { effectWarnings, type PlanEffects, printEffects, remedyOf } from './print-plan-effects.ts';
 
 /** Throws TRUST_INVALID. */
-export async function reviewedPlan(context: Context, wanted: PlanToCommit, effects: PlanEffects) {
-  const { opened, state, head } = wanted;
-  const { lacking, ...told } = effects;
-  const guard = await plannedGuard(context, wanted);
-  const more = [...endedRamps(wanted), ...effectWarnings(effects), ...guardWarnings(guard)];
-  const plan = { ...wanted.plan, warnings: [...wanted.plan.warnings, ...more] };
+export async function reviewedPlan(context: Context, inputs: PlanToCommit, effects: PlanEffects) {
+  const { opened, state, head } = inputs;
+  const { lacking, ...effectsJson } = effects;
+  const guard = await plannedGuard(context, inputs);
+  const warnings = [...endedRamps(inputs), ...effectWarnings(effects), ...guardWarnings(guard)];
+  const plan = { ...inputs.plan, warnings: [...inputs.plan.warnings, ...warnings] };
   const printed = printEffects(effects, { head: head?.ring ?? null, state });
   return {
-    json: { ...planDocument(plan), ...told, brake: guard },
+    json: { ...planDocument(plan), ...effectsJson, brake: guard },
     /** Adds further lines after the effects. */
     lines: (further: Lines): Lines =>
       printPlan(plan, state, {

@@ -11,7 +11,7 @@ import { noteInsecure, proofOf, shownIdentity, shownToken } from '../servers/ser
 /** Connects through the first server that answers, which names the others. Throws as connect(). */
 export async function connectRing({ ring, state }: StoredVersion): Promise<Client> {
   const { keyspace } = ring;
-  let telling: unknown = null;
+  let connectError: unknown = null;
   const targets = ringTargets(ring, state);
   for (const { address } of targets) {
     const [proof, token, identity] = [await proofOf(address), shownToken(), shownIdentity()];
@@ -27,8 +27,8 @@ export async function connectRing({ ring, state }: StoredVersion): Promise<Clien
       for (const target of targets) noteInsecure(target.address, 'unasked');
       return client;
     } catch (error) {
-      telling = mostSpecificFailure(telling, error);
+      connectError = mostSpecificFailure(connectError, error);
     }
   }
-  throw (telling ?? new CodedError('PEER_UNREACHABLE', `${keyspace} has no devices`)) as Error;
+  throw (connectError ?? new CodedError('PEER_UNREACHABLE', `${keyspace} has no devices`)) as Error;
 }

@@ -69,8 +69,8 @@ export class RecordFileWriter {
   async #goOn({ records, bytes }: Pick<ArchiveProgress, 'records' | 'bytes'>): Promise<void> {
     await this.#file.truncate(bytes);
     // The writes give a position, because writes without one would begin at 0.
-    const there = this.#file.createReadStream({ start: 0, autoClose: false });
-    for await (const part of there) this.#hash.update(part as Buffer);
+    const stream = this.#file.createReadStream({ start: 0, autoClose: false });
+    for await (const part of stream) this.#hash.update(part as Buffer);
     [this.records, this.bytes] = [records, bytes];
   }
 

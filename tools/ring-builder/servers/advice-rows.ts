@@ -85,13 +85,13 @@ export function otherKey(
 ): { readonly command: string; readonly text: string } {
   const owner = all.find((one) => one?.key !== undefined && keyIdOf(one.key) === key);
   if (owner) {
-    const place = formatAddress(owner);
+    const ringAddress = formatAddress(owner);
     const disk = `the disk of d${owner.id} is at ${address}`;
-    const text = `${disk}: start it at ${place}, as the ring says`;
+    const text = `${disk}: start it at ${ringAddress}, as the ring says`;
     return { command: `servers ${keyspace}`, text };
   }
-  const who = devices.length === 1 ? `d${devices[0]}` : 'all';
-  const command = `set-device ${keyspace} ${who} --ask-key`;
+  const deviceWord = devices.length === 1 ? `d${devices[0]}` : 'all';
+  const command = `set-device ${keyspace} ${deviceWord} --ask-key`;
   const text =
     `check that the right server is at ${address}. If its disk was emptied, its key is new: ` +
     'stop it, empty the disk, put a saved device-key.pem there and start it; without one, ' +

@@ -57,13 +57,13 @@ const absent: AdviceRule = (context, failures) => {
   if (gone.length === 0) {
     const typed = failures.map(({ address }) => ` --to ${address}`).join('');
     const command = `push ${keyspace}${typed}`;
-    const way = 'if it runs with --tls, add --ca FILE';
-    return { command, text: `start ${named(failures)}, which is not in the ring; ${way}` };
+    const tlsText = 'if it runs with --tls, add --ca FILE';
+    return { command, text: `start ${named(failures)}, which is not in the ring; ${tlsText}` };
   }
   if (!pushed) {
     const isKeyless = gone.some((id) => ring.devices[id]?.key === undefined);
-    const asking = `ring-builder set-device ${keyspace} all --ask-key first`;
-    const keys = isKeyless ? `; if they run with --tls, ${asking}` : '';
+    const askKeys = `ring-builder set-device ${keyspace} all --ask-key first`;
+    const keys = isKeyless ? `; if they run with --tls, ${askKeys}` : '';
     return { command: `push ${keyspace}`, text: `${start}${keys}` };
   }
   const joining = gone.filter((id) => ring.moves.some(({ to }) => to === id));
@@ -83,13 +83,13 @@ const absent: AdviceRule = (context, failures) => {
     return { command: `servers ${keyspace}`, text: `${text}${more}` };
   }
   if (!isSome) return { command: again, text: start };
-  const without = `rollout ${keyspace} --skip-down`;
-  const goOn = `${start}; to continue without it: ring-builder ${without}`;
+  const skipCommand = `rollout ${keyspace} --skip-down`;
+  const startOrSkip = `${start}; to continue without it: ring-builder ${skipCommand}`;
   const from = ring.moves.filter((move) => move.from !== null && gone.includes(move.from)).length;
   const source = from === 0 ? '' : `, and other holders fill ${counted(from, 'slot')} in its place`;
   return {
-    command: ring.moves.length > 0 ? without : again,
-    text: `${goOn}${source}${withoutForGood(context, gone)}`,
+    command: ring.moves.length > 0 ? skipCommand : again,
+    text: `${startOrSkip}${source}${withoutForGood(context, gone)}`,
   };
 };
 
@@ -115,17 +115,17 @@ const takeTheirs = (ring: string, address: string) => {
 
 const fork: AdviceRule = ({ ring: { keyspace, devices } }, failures) => {
   const others = failures.filter((one) => one.isOther);
-  const theirs = takeTheirs(keyspace, (others[0] ?? failures[0]).address || 'IP:PORT');
+  const theirAdvice = takeTheirs(keyspace, (others[0] ?? failures[0]).address || 'IP:PORT');
   const settle = `settle ${keyspace} -m REASON`;
   // If all servers have the other history, this folder is the one that went wrong.
   const isAlone = devices.every(
     (one) => one === null || others.some((of) => of.devices.includes(one.id)),
   );
   return {
-    command: isAlone ? theirs.command : settle,
+    command: isAlone ? theirAdvice.command : settle,
     text:
       `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows both; ` +
-      `in the folder of the right one, run ring-builder ${settle}; in the other folder, afterwards: ${theirs.text}`,
+      `in the folder of the right one, run ring-builder ${settle}; in the other folder, afterwards: ${theirAdvice.text}`,
   };
 };
 
@@ -251,7 +251,7 @@ const table = new Map<ErrorCode, AdviceRule>([
       (ring) => `rollout ${ring}`,
     ),
   ],
-  ['PEER_UNPROVEN', ({ ring }, [plight]) => otherKey(ring, plight)],
+  ['PEER_UNPROVEN', ({ ring }, [failure]) => otherKey(ring, failure)],
   ['DISK_FULL', (context, failures) => fullDisk(context, failures, named(failures))],
   ['RING_UNKNOWN', unknown],
   ['PEER_FAILED', otherProgram],

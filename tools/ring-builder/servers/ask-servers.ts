@@ -26,17 +26,17 @@ async function askServer(
   const before = await statusOrWhyNot(address);
   if (before instanceof CodedError) return before;
   const lost = new Map<string, LookedAt['damaged']>();
-  let isNews = false;
+  let hasDamage = false;
   for (const { ring } of before.rings) {
     if (!rings.has(ring)) continue;
-    const looked = await resultOrError(checkServerFiles(address, ring));
+    const checked = await resultOrError(checkServerFiles(address, ring));
     // On an error here, the status alone counts.
-    if (looked instanceof CodedError) continue;
-    const { damaged, log } = looked;
+    if (checked instanceof CodedError) continue;
+    const { damaged, log } = checked;
     lost.set(ring, damaged);
-    isNews ||= damaged.size > 0 || log !== null;
+    hasDamage ||= damaged.size > 0 || log !== null;
   }
-  const status = isNews ? await statusOrWhyNot(address) : before;
+  const status = hasDamage ? await statusOrWhyNot(address) : before;
   if (status instanceof CodedError) return status;
   return { ...status, rings: status.rings.map((one) => withLost(one, lost.get(one.ring))) };
 }

@@ -40,14 +40,14 @@ export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: st
   const { moves } = ring;
   const reserve = printBytes(diskReserveBytes);
   const free = `free space on the disk of ${names}, where ${reserve} must stay free`;
-  const goOn = `${free}, then ring-builder ${againOf(ring)}`;
-  if (devices.every((id) => moves.every(({ to }) => to !== id))) return goOn;
+  const freeText = `${free}, then ring-builder ${againOf(ring)}`;
+  if (devices.every((id) => moves.every(({ to }) => to !== id))) return freeText;
   const commands = [
     ...commandsForRoom(ring, devices),
     ...ownersOf(ring, devices).map((owner) => `commit ${owner.ring} -m 'a disk is full'`),
     ...carriedOut(ring),
   ];
-  return `${goOn}; or continue without it: ${asCommands(commands)}`;
+  return `${freeText}; or continue without it: ${asCommands(commands)}`;
 }
 
 /** Returns advice on servers that refuse a version for lack of space. `names`: their names. */

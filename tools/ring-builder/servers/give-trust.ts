@@ -36,10 +36,10 @@ export function giveTrust(
   documents: TrustDocuments,
 ): Promise<GiveOutcome[]> {
   return fanOut(targets, async ({ address }) => {
-    const given = await resultOrError(
+    const answer = await resultOrError(
       withServer(address, (server) => offerTrust(server, documents)),
     );
-    if (given instanceof CodedError) return { address, ...failureOf(given) };
+    if (answer instanceof CodedError) return { address, ...failureOf(answer) };
     return { address, outcome: 'accepted' };
   });
 }

@@ -109,22 +109,22 @@ export function ownersOf(
   const all = components ?? [{ ring: keyspace, devices: null }];
   return all
     .map(({ ring, devices: ids }): Owner => {
-      const own = devices.map((id) => ids?.indexOf(id) ?? id).filter((id) => id >= 0);
-      return { ring, devices: own };
+      const ownIds = devices.map((id) => ids?.indexOf(id) ?? id).filter((id) => id >= 0);
+      return { ring, devices: ownIds };
     })
     .filter((owner) => owner.devices.length > 0);
 }
 
 /** Returns the end of a sentence: `; if it will not come back: …`. */
-export function withoutForGood(standing: Standing, away: readonly number[]): string {
-  const { ring, components, removed = [] } = standing;
+export function withoutForGood(context: Standing, away: readonly number[]): string {
+  const { ring, components, removed = [] } = context;
   const gone = away.filter((id) => !removed.includes(id));
   const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
   // Advice to remove every device would be useless.
   if (gone.length === 0 || others.length === 0) return '';
   if (gone.length > DEVICES_NAMED_MAX) return '; remove those that will not come back';
   const changed = { ...ring, components };
-  return `; ${canSpare(standing, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone)}`;
+  return `; ${canSpare(context, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone)}`;
 }
 
 /** Whether each replica still has a device of its own; in a composite ring, per component. */

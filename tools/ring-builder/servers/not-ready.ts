@@ -3,7 +3,7 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { RingStatus } from './server-status.ts';
 
-export interface AskedReady {
+export interface ReadinessReport {
   readonly address: string;
   readonly ringStatus: RingStatus | CodedError;
 }
@@ -14,15 +14,15 @@ const REASONS_SHOWN_MAX = 3;
 /** Returns why partitions of a server are not ready; empty if the server gives no reason yet. */
 export function whyNotReady({ loads, failing }: Pick<RingStatus, 'loads' | 'failing'>): string {
   const refills = loads.filter(({ assignment }) => assignment === null);
-  const told = refills.find(({ reason }) => reason !== '');
-  if (told !== undefined) return `partition ${told.partition} ${told.stage}: ${told.reason}`;
+  const load = refills.find(({ reason }) => reason !== '');
+  if (load !== undefined) return `partition ${load.partition} ${load.stage}: ${load.reason}`;
   const [broken] = failing;
   if (broken !== undefined) return `${broken.step} fails: ${broken.reason}`;
   return refills.length === 0 ? '' : 'refilling from other holders';
 }
 
 /** Returns an empty text if all partitions are ready. */
-export function notReadyText(servers: readonly AskedReady[]): string {
+export function notReadyText(servers: readonly ReadinessReport[]): string {
   const groups = new Map<string, { partitions: number; servers: string[] }>();
   let all = 0;
   for (const { address, ringStatus } of servers) {

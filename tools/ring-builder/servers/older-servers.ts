@@ -27,13 +27,13 @@ export function olderServers(
   addresses: readonly string[],
   answers: StatusByAddress,
 ): OlderServer[] {
-  const told = addresses.flatMap((address) => {
+  const servers = addresses.flatMap((address) => {
     const status = answers.get(address);
-    const isTold = status !== undefined && !(status instanceof CodedError);
-    return isTold ? [{ address, wireVersion: wireVersionOf(status) }] : [];
+    const hasStatus = status !== undefined && !(status instanceof CodedError);
+    return hasStatus ? [{ address, wireVersion: wireVersionOf(status) }] : [];
   });
-  const newest = Math.max(wireVersion, ...told.map((one) => one.wireVersion));
-  return told.filter((one) => one.wireVersion < newest).map((one) => ({ ...one, newest }));
+  const newest = Math.max(wireVersion, ...servers.map((one) => one.wireVersion));
+  return servers.filter((one) => one.wireVersion < newest).map((one) => ({ ...one, newest }));
 }
 
 /**

@@ -150,7 +150,7 @@ export type DeltaFrom = (base: RingHead) => Promise<Uint8Array | null>;
 
 /** Returns null for rings that are not in the repository `rings` or differ too much. */
 export function deltasTo(rings: string, version: StoredVersion): DeltaFrom {
-  const made = new Map<string, Promise<Uint8Array | null>>();
+  const deltasByBase = new Map<string, Promise<Uint8Array | null>>();
   const make = async (base: RingHead): Promise<Uint8Array | null> => {
     const stored = await resultOrError(readVersion(rings, version.ring.keyspace, base.version));
     // Without the base the whole file is sent. A delta is optional and must not fail a push.
@@ -158,8 +158,8 @@ export function deltasTo(rings: string, version: StoredVersion): DeltaFrom {
     return makeRingDelta(stored.bytes, version.bytes);
   };
   return (base) => {
-    const delta = made.get(base.id) ?? make(base);
-    made.set(base.id, delta);
+    const delta = deltasByBase.get(base.id) ?? make(base);
+    deltasByBase.set(base.id, delta);
     return delta;
   };
 }

@@ -17,15 +17,17 @@ export async function refusedGateways(
   servers: readonly Pick<Target, 'address'>[],
   ring: string,
 ): Promise<string[]> {
-  const unheard = await fanOut(servers, async ({ address }) => {
-    const asking = { token: shownToken(), identity: shownIdentity(), timeoutMs: connectTimeoutMs };
+  const rejected = await fanOut(servers, async ({ address }) => {
+    const request = { token: shownToken(), identity: shownIdentity(), timeoutMs: connectTimeoutMs };
     const path = `/readyz?ring=${ring}`;
     const proof = await proofOf(address);
-    const { body } = await getHttp(address, path, { ...asking, proof }).catch(() => ({ body: '' }));
+    const { body } = await getHttp(address, path, { ...request, proof }).catch(() => ({
+      body: '',
+    }));
     const { data } = readySchema.safeParse(jsonOrNull(body));
     return data?.waiting.some(({ why }) => why === 'CALLER_UNPROVEN') === true ? [address] : [];
   });
-  return unheard.flat();
+  return rejected.flat();
 }
 
 /**
@@ -36,7 +38,7 @@ export function gatewayGrant(ring: string): string {
   return `access grant NAME --peer --read ${ring} --write ${ring} --out FILE`;
 }
 
-export function unheardLine(addresses: readonly string[], ring: string): string {
+export function refusedGatewaysLine(addresses: readonly string[], ring: string): string {
   const [who, it] = addresses.length === 1 ? ['has', 'it'] : ['have', 'them'];
   return (
     `${addresses.join(' ')} ${who} ${ring} but cannot serve it: its devices reject requests of ` +

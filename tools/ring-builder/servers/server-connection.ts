@@ -16,14 +16,14 @@ interface Kept {
   /** By listening address; null: the command has ended. */
   links: Map<string, Link> | null;
 }
-const kept = new AsyncLocalStorage<Kept>();
+const linkStorage = new AsyncLocalStorage<Kept>();
 
 /** Runs `work` with one connection to each server, and closes them when it ends. */
 export async function keepingConnections<Result>(work: () => Promise<Result>): Promise<Result> {
   const links = new Map<string, Link>();
   const held: Kept = { links };
   try {
-    return await kept.run(held, work);
+    return await linkStorage.run(held, work);
   } finally {
     held.links = null;
     for (const link of links.values()) link.close();
@@ -42,9 +42,9 @@ export async function withServer<Result>(
   try {
     return await workAt(address, address, work);
   } catch (error) {
-    const elsewhere = operatorAddress(error);
-    if (elsewhere === null) throw error;
-    return workAt(elsewhere, address, work);
+    const redirect = operatorAddress(error);
+    if (redirect === null) throw error;
+    return workAt(redirect, address, work);
   }
 }
 
@@ -67,7 +67,7 @@ async function workAt<Result>(
   address: string,
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
-  const held = kept.getStore();
+  const held = linkStorage.getStore();
   if (held?.links === null)
     throw new CodedError('PEER_UNREACHABLE', `${listen} is not contacted again`);
   const open = held?.links.get(listen);

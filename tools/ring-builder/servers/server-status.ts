@@ -169,13 +169,13 @@ export async function serverStatus(
     ...(sizesOf !== undefined && { sizes: sizesOf }),
     ...(middleOf !== undefined && { middle: middleOf }),
   }).toString();
-  const asking =
+  const request =
     unvouched === undefined
       ? { proof: await proofOf(address), token: shownToken(), identity: shownIdentity() }
       : { proof: unvouched };
   const path = `/v1/status${query && `?${query}`}`;
   const askedMs = steadyNowMs();
-  const answer = await getHttp(address, path, { ...asking, timeoutMs });
+  const answer = await getHttp(address, path, { ...request, timeoutMs });
   const slackMs = (steadyNowMs() - askedMs) / 2;
   const document = jsonOrNull(answer.body);
   if (answer.status !== 200 && isCoded(document)) throw errorFromDocument(document);
@@ -232,8 +232,8 @@ export function ringIn(
   if (found !== undefined) {
     const { allowed: rate = null, lentMs = null } = status.copyPace ?? {};
     const lacksSignature = Array.isArray(status.trust) && found.epoch === null;
-    const room = status.disk === undefined ? {} : { freeBytes: status.disk.freeBytes };
-    return { ...found, refusal, refusalCode, ...room, rate, lentMs, lacksSignature };
+    const diskFields = status.disk === undefined ? {} : { freeBytes: status.disk.freeBytes };
+    return { ...found, refusal, refusalCode, ...diskFields, rate, lentMs, lacksSignature };
   }
   return new CodedError(refusalCode ?? 'RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

@@ -29,22 +29,22 @@ export async function waitUntil<Answer>(
 ): Promise<{ readonly answer: Answer; readonly done: boolean }> {
   let progress = '';
   let changedMs = wait.nowMs();
-  let toldMs = changedMs;
-  let [told, hinted] = ['', ''];
+  let printedMs = changedMs;
+  let [lastProgress, lastHint] = ['', ''];
   for (;;) {
     const askedMs = wait.nowMs();
     const answer = await wait.ask();
     if (wait.isDone(answer)) return { answer, done: true };
     const now = wait.nowMs();
-    const seen = wait.progressOf(answer);
-    if (seen !== progress) [progress, changedMs] = [seen, now];
+    const current = wait.progressOf(answer);
+    if (current !== progress) [progress, changedMs] = [current, now];
     if (now - changedMs > wait.stallMs) return { answer, done: false };
-    if (now - toldMs >= TELL_MS && progress !== told) {
+    if (now - printedMs >= TELL_MS && progress !== lastProgress) {
       wait.tell(progress);
-      [told, toldMs] = [progress, now];
+      [lastProgress, printedMs] = [progress, now];
       const hint = (await wait.hintOf?.(answer)) ?? '';
-      if (hint !== '' && hint !== hinted) wait.tell(`hint: ${hint}`);
-      hinted = hint;
+      if (hint !== '' && hint !== lastHint) wait.tell(`hint: ${hint}`);
+      lastHint = hint;
     }
     const longer = POLL_MS + IDLE_SHARE * (now - changedMs);
     await (wait.pause?.(wait.nowMs() - askedMs) ?? setTimeout(Math.min(longer, POLL_MS_MAX)));

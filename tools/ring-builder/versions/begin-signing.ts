@@ -33,22 +33,22 @@ export interface BegunSigning {
 export async function beginSigning(
   context: Context,
   name: string,
-  wanted: {
+  settings: {
     readonly cluster?: string | undefined;
     readonly expires: string;
     readonly passphrase: () => Promise<string | null>;
   },
 ): Promise<BegunSigning> {
   requireElsewhere(context);
-  const cluster = wanted.cluster ?? (await clusterOfRings(context.rings));
+  const cluster = settings.cluster ?? (await clusterOfRings(context.rings));
   const { folder } = context.keys;
   const names = { root: `${name}-root`, ring: name, beacon: `${name}-beacon` };
-  const there = await listKeys(folder);
+  const knownKeys = await listKeys(folder);
   // Existing keys are used, such as those of a run that was interrupted.
-  const isNew = Object.values(names).some((one) => !there.some((known) => known.name === one));
-  const passphrase = isNew ? await wanted.passphrase() : null;
+  const isNew = Object.values(names).some((one) => !knownKeys.some((known) => known.name === one));
+  const passphrase = isNew ? await settings.passphrase() : null;
   const key = async (one: string): Promise<KnownKey> =>
-    there.find((known) => known.name === one) ?? generateKey(folder, one, passphrase);
+    knownKeys.find((known) => known.name === one) ?? generateKey(folder, one, passphrase);
   const keys = {
     root: await key(names.root),
     ring: await key(names.ring),
@@ -57,7 +57,7 @@ export async function beginSigning(
   const signer = await loadKey(folder, names.root, async () =>
     isNew ? passphrase : context.keys.passphrase('open'),
   );
-  const { expires } = wanted;
+  const { expires } = settings;
   const root = firstRoot({ cluster, keys, expires });
   const { id } = await beginTrust(context.rings, authorOf(context), { root, keys: [signer] });
   return {
@@ -80,12 +80,12 @@ export function keyNameOf(user: string): string {
   return person.toLowerCase().replaceAll(/[^a-z0-9-]/g, '') || 'ring';
 }
 
-function firstRoot(wanted: {
+function firstRoot(settings: {
   readonly cluster: string;
   readonly keys: RoleKeys;
   readonly expires: string;
 }): TrustRoot {
-  const { cluster, keys, expires } = wanted;
+  const { cluster, keys, expires } = settings;
   const role = (key: KnownKey): { keys: string[]; threshold: number } => {
     return { keys: [key.id], threshold: 1 };
   };
@@ -119,8 +119,8 @@ async function clusterOfRings(rings: string): Promise<string> {
 
 /** Private keys must not lie in the rings folder, which is committed to git and copied. */
 export function requireElsewhere({ keys, rings }: Context): void {
-  const way = relative(rings, keys.folder);
-  if (way.startsWith('..') || isAbsolute(way)) return;
+  const relativePath = relative(rings, keys.folder);
+  if (relativePath.startsWith('..') || isAbsolute(relativePath)) return;
   throw usage(
     `${keys.folder} is inside ${rings}, which is shared`,
     'choose a folder outside it with --key-folder DIR',

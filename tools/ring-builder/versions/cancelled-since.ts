@@ -17,13 +17,13 @@ export function cancelledSince(entries: readonly LogEntry[]): number[] {
 export function cancelledFindings(plan: Plan, entries: readonly LogEntry[]): Finding[] {
   const cancelled = new Set(cancelledSince(entries));
   const moves = [plan.moves, ...plan.later].flat();
-  const again = [...new Set(moves.map(({ partition }) => partition))].filter((partition) =>
+  const partitions = [...new Set(moves.map(({ partition }) => partition))].filter((partition) =>
     cancelled.has(partition),
   );
-  if (again.length === 0) return [];
-  const which = printPartitions(again);
+  if (partitions.length === 0) return [];
+  const which = printPartitions(partitions);
   const message = `moves of ${which} were canceled, and a commit would start them again`;
-  return [{ code: 'CANCELLED_BEFORE', message, details: { partitions: again } }];
+  return [{ code: 'CANCELLED_BEFORE', message, details: { partitions } }];
 }
 
 export function printPartitions(partitions: readonly number[]): string {

@@ -41,8 +41,8 @@ async function compositeState(rings: string, name: string): Promise<BuilderState
  * have it.
  */
 export function composedAnew(composites: readonly Composite[], version: number): string | null {
-  const behind = composites.find(({ component }) => component.version < version);
-  return behind === undefined ? null : changeCommand(behind.state);
+  const outdated = composites.find(({ component }) => component.version < version);
+  return outdated === undefined ? null : changeCommand(outdated.state);
 }
 
 /**
@@ -68,13 +68,13 @@ export async function sharedLines(
 }
 
 function sharedLine(state: BuilderState, owner: Component, device: BuilderDevice): string {
-  const own = `d${owner.devices.indexOf(device.id)}`;
+  const ownName = `d${owner.devices.indexOf(device.id)}`;
   const first = [
-    `ring-builder remove ${owner.ring} ${own}`,
+    `ring-builder remove ${owner.ring} ${ownName}`,
     `ring-builder commit ${owner.ring} -m TEXT`,
     `ring-builder ${changeCommand(state)}`,
     `ring-builder rollout ${state.ring}`,
   ];
-  const is = `${placeOf(device)} is ${own} of ${owner.ring}`;
-  return `${is}, but ${state.ring} can use it from only one ring: before the commit, run ${first.join(' && ')}`;
+  const placeText = `${placeOf(device)} is ${ownName} of ${owner.ring}`;
+  return `${placeText}, but ${state.ring} can use it from only one ring: before the commit, run ${first.join(' && ')}`;
 }

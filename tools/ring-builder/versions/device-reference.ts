@@ -24,25 +24,25 @@ export function deviceIdOf(state: BuilderState, reference: string): number {
   const [only] = found;
   if (only !== undefined && found.length === 1) return only.id;
   const { ring } = state;
-  const there = found.length > 0 ? found : state.devices.filter((device) => device !== null);
-  const shown = there
+  const listed = found.length > 0 ? found : state.devices.filter((device) => device !== null);
+  const shown = listed
     .slice(0, IDS_SHOWN_MAX)
     .map((device) => (found.length > 0 ? nameDevice(device) : `d${device.id}`))
     .join(', ');
-  const more = there.length > IDS_SHOWN_MAX ? ` and ${there.length - IDS_SHOWN_MAX} more` : '';
-  const given = shortened(reference, typedCharactersMax);
+  const more = listed.length > IDS_SHOWN_MAX ? ` and ${listed.length - IDS_SHOWN_MAX} more` : '';
+  const typed = shortened(reference, typedCharactersMax);
   const message =
     found.length > 0
-      ? `${given} matches ${found.length} devices of ring ${ring}`
-      : `ring ${ring} has no device ${given}`;
+      ? `${typed} matches ${found.length} devices of ring ${ring}`
+      : `ring ${ring} has no device ${typed}`;
   throw new CodedError('DEVICE_UNKNOWN', message, {
     hint:
       found.length > 0
         ? `name one: ${shown}${more}; ${found[0]?.device === reference ? 'name=' : '@'}${reference} selects all`
-        : there.length === 0
+        : listed.length === 0
           ? `ring-builder add ${ring} r1z1-10.0.0.1:6200/sdb 100; it has no devices yet`
           : `ring-builder status ${ring} lists them; there are ${shown}${more}`,
-    details: { ring, device: given, devices: there.map((device) => device.id) },
+    details: { ring, device: typed, devices: listed.map((device) => device.id) },
   });
 }
 
@@ -93,20 +93,20 @@ function isName({ devices }: BuilderState, word: string): boolean {
 
 /** Matches by id, by Swift's form, by `IP:PORT/NAME`, or by a part of it. */
 function devicesMeant({ devices }: BuilderState, reference: string): BuilderDevice[] {
-  const there = devices.filter((device) => device !== null);
+  const existing = devices.filter((device) => device !== null);
   const id = /^d?(\d{1,9})$/.exec(reference)?.[1];
-  if (id !== undefined) return there.filter((device) => device.id === Number(id));
+  if (id !== undefined) return existing.filter((device) => device.id === Number(id));
   if (/^r\d+z\d+-/.test(reference)) {
-    const wanted = parseDevice(reference);
+    const parsed = parseDevice(reference);
     const asTyped = ({
       replication,
       ...device
     }: BuilderDevice): Parameters<typeof formatDevice>[0] =>
-      wanted.replication && replication ? { ...device, replication } : device;
-    return there.filter((device) => formatDevice(asTyped(device)) === formatDevice(wanted));
+      parsed.replication && replication ? { ...device, replication } : device;
+    return existing.filter((device) => formatDevice(asTyped(device)) === formatDevice(parsed));
   }
   const typed = reference.replace(/^\[[^%\]]*/, (ipv6) => ipv6.toLowerCase());
-  return there.filter((device) => {
+  return existing.filter((device) => {
     const address = formatAddress(device);
     return [`${address}/${device.device}`, address, device.ip, device.device].includes(typed);
   });

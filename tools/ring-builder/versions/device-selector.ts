@@ -79,10 +79,10 @@ function comparison(term: string, word: string): Test | null {
   if (text === undefined && number === undefined) return null;
   if (text !== undefined && sign === '=') return (device) => text(device) === value;
   if (text !== undefined && sign === '!=') return (device) => text(device) !== value;
-  const wanted = Number(value);
-  const isNumber = value.trim() !== '' && !Number.isNaN(wanted);
+  const operand = Number(value);
+  const isNumber = value.trim() !== '' && !Number.isNaN(operand);
   if (number === undefined || compare === undefined || !isNumber) throw unreadable(word, term);
-  return (device) => compare(number(device), wanted);
+  return (device) => compare(number(device), operand);
 }
 
 function unreadable(word: string, term: string): CodedError {

@@ -24,8 +24,9 @@ export function deviceStandings(
     .map((device) => {
       const before = committed.devices[device.id] ?? null;
       const isEmpty = holders !== null && !holders.has(device.id);
-      const isToBe = before?.state === 'active' && before.weight === 0 && before.ramp === undefined;
-      return { ...device, committed: committedOf(before), drained: isEmpty && isToBe };
+      const isDraining =
+        before?.state === 'active' && before.weight === 0 && before.ramp === undefined;
+      return { ...device, committed: committedOf(before), drained: isEmpty && isDraining };
     });
 }
 

@@ -16,9 +16,9 @@ interface LastPush {
 
 /** Returns the newest entry on the highest version that reached servers; null: none ever did. */
 export function lastPush(entries: readonly LogEntry[]): LastPush | null {
-  const told = entries.filter(reachesServers);
-  const version = told.reduce((highest, one) => Math.max(highest, one.version), 0);
-  const last = told.findLast((one) => one.version === version);
+  const pushes = entries.filter(reachesServers);
+  const version = pushes.reduce((highest, one) => Math.max(highest, one.version), 0);
+  const last = pushes.findLast((one) => one.version === version);
   if (last === undefined) return null;
   const { time, kind, details } = last;
   const by = kind === 'push' || kind === 'restore' ? kind : 'store';
@@ -44,10 +44,10 @@ export function exportCommand(ring: string): string {
 export function pushLine(push: LastPush | null): string {
   if (push === null) return 'never pushed to servers';
   const { version, by, accepted, servers } = push;
-  const at = `${push.time.slice(0, 19)}Z`;
-  if (by === 'store') return `version ${version} was published at ${at}; servers fetch it`;
-  if (by === 'restore') return `version ${version} was restored at ${at}; servers may have it`;
-  const whom =
+  const time = `${push.time.slice(0, 19)}Z`;
+  if (by === 'store') return `version ${version} was published at ${time}; servers fetch it`;
+  if (by === 'restore') return `version ${version} was restored at ${time}; servers may have it`;
+  const countText =
     accepted === null || servers === null ? '' : ` to ${accepted} of ${counted(servers, 'server')}`;
-  return `version ${version} was pushed${whom} at ${at}; health shows what they have now`;
+  return `version ${version} was pushed${countText} at ${time}; health shows what they have now`;
 }

@@ -20,15 +20,15 @@ export async function requireNewestAccess(rings: string, nowMs: number): Promise
   const trust = (await readTrust(rings))?.trust;
   if (trust === undefined) return;
   const { cluster } = trust.root;
-  const here = judgedOf(await readAccess(rings, trust), cluster);
+  const localAccess = judgedOf(await readAccess(rings, trust), cluster);
   await fanOut(await allTargets(rings), async ({ address }) => {
-    const told = await resultOrError(
+    const answer = await resultOrError(
       withServer(address, (server) => server.call(trustFetch, {}, answerMs)),
     );
-    if (told instanceof CodedError || told.access === null) return;
-    const { access } = told;
+    if (answer instanceof CodedError || answer.access === null) return;
+    const { access } = answer;
     const held = await resultOrError((async () => openAccess(access, [trust], nowMs))());
-    if (!(held instanceof CodedError)) judgeAccess(held, here);
+    if (!(held instanceof CodedError)) judgeAccess(held, localAccess);
   });
 }
 

@@ -8,8 +8,8 @@ import { ringStatus } from '../servers/server-status.ts';
 
 /** Returns false for versions that the log does not name, and for a fork that was settled here. */
 export function isOtherLine(entries: readonly LogEntry[], head: VersionId): boolean {
-  const made = entries.find((entry) => makesVersion(entry) && entry.version === head.version);
-  if (made === undefined || made.id === head.id) return false;
+  const logged = entries.find((entry) => makesVersion(entry) && entry.version === head.version);
+  if (logged === undefined || logged.id === head.id) return false;
   return !entries.some((entry) => isSettlement(entry) && entry.version >= head.version);
 }
 
@@ -33,16 +33,16 @@ export function isHigherEpoch(ours: number | null, theirs: number | null): boole
 export async function requireOwnLine(
   { ring, id, signing }: Pick<StoredVersion, 'ring' | 'id' | 'signing'>,
   entries: readonly LogEntry[],
-  there: VersionId & { readonly address: string },
+  remote: VersionId & { readonly address: string },
 ): Promise<void> {
   const { keyspace } = ring;
-  if (ancestorIdAt({ ...ring, id }, there.version) !== undefined || !isOtherLine(entries, there))
+  if (ancestorIdAt({ ...ring, id }, remote.version) !== undefined || !isOtherLine(entries, remote))
     return;
-  const status = await ringStatus(there.address, keyspace);
-  const theirs = status instanceof Error ? null : (status.epoch ?? null);
-  if (isHigherEpoch(signing?.epoch ?? null, theirs)) return;
-  const message = `it has version ${there.version} of ${keyspace} as ${there.id.slice(0, 12)}`;
+  const status = await ringStatus(remote.address, keyspace);
+  const serverEpoch = status instanceof Error ? null : (status.epoch ?? null);
+  if (isHigherEpoch(signing?.epoch ?? null, serverEpoch)) return;
+  const message = `it has version ${remote.version} of ${keyspace} as ${remote.id.slice(0, 12)}`;
   throw new CodedError('RING_FORK', `${message}, which is a different one here`, {
-    details: { ring: keyspace, version: there.version, theirs: there.id },
+    details: { ring: keyspace, version: remote.version, theirs: remote.id },
   });
 }

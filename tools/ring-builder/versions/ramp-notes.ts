@@ -10,20 +10,20 @@ interface Around {
 
 /** Returns a line for each ramp that a staged change ends, hands on or holds. */
 export function rampNotes({ before, after }: Around): string[] {
-  return after.devices.flatMap((is) => {
-    const was = is === null ? null : (before.devices[is.id] ?? null);
-    return is === null || is === was ? [] : (noteOf(was, is) ?? []);
+  return after.devices.flatMap((device) => {
+    const previous = device === null ? null : (before.devices[device.id] ?? null);
+    return device === null || device === previous ? [] : (noteOf(previous, device) ?? []);
   });
 }
 
-function noteOf(was: BuilderDevice | null, is: BuilderDevice): string | null {
-  if (is.state === 'active' && isRampHeld(is)) {
-    return `the ramp of d${is.id} takes no step until its maintenance ends`;
+function noteOf(previous: BuilderDevice | null, device: BuilderDevice): string | null {
+  if (device.state === 'active' && isRampHeld(device)) {
+    return `the ramp of d${device.id} takes no step until its maintenance ends`;
   }
-  if (was?.ramp === undefined || was.state !== 'active') return null;
-  const ramp = `the ramp of d${is.id} to weight ${was.ramp.target}`;
-  if (is.replacedBy !== undefined) return `${ramp} continues as that of d${is.replacedBy}`;
-  return is.state === 'active' && is.ramp === undefined ? `${ramp} ends` : null;
+  if (previous?.ramp === undefined || previous.state !== 'active') return null;
+  const ramp = `the ramp of d${device.id} to weight ${previous.ramp.target}`;
+  if (device.replacedBy !== undefined) return `${ramp} continues as that of d${device.replacedBy}`;
+  return device.state === 'active' && device.ramp === undefined ? `${ramp} ends` : null;
 }
 
 /**
@@ -31,19 +31,19 @@ function noteOf(was: BuilderDevice | null, is: BuilderDevice): string | null {
  * goes back to.
  */
 export function rampEndFindings({ before, after }: Around, old: BuilderState | null): Finding[] {
-  return after.devices.flatMap((is) => {
-    if (is?.state !== 'active' || is.ramp !== undefined) return [];
-    const { id, weight } = is;
+  return after.devices.flatMap((device) => {
+    if (device?.state !== 'active' || device.ramp !== undefined) return [];
+    const { id, weight } = device;
     const ends = rampOf(before, id);
-    const then = rampOf(old, id);
-    const stays = `and its weight is ${weight}`;
+    const oldRamp = rampOf(old, id);
+    const outcome = `and its weight is ${weight}`;
     return [
       ...(ends === null || ends.target === weight
         ? []
-        : [findingOf('RAMP_ENDS', `the ramp of d${id} to weight ${ends.target} ends, ${stays}`)]),
-      ...(then === null
+        : [findingOf('RAMP_ENDS', `the ramp of d${id} to weight ${ends.target} ends, ${outcome}`)]),
+      ...(oldRamp === null
         ? []
-        : [findingOf('RAMP_NOT_BACK', `d${id} had a ramp to weight ${then.target}: ${noRamp}`)]),
+        : [findingOf('RAMP_NOT_BACK', `d${id} had a ramp to weight ${oldRamp.target}: ${noRamp}`)]),
     ];
   });
 }

@@ -67,9 +67,9 @@ export function whyNoStep(ring: string, rows: readonly RampRow[]): Lines {
   if (rows.length === 0) {
     return [`no device has a ramp: ring-builder ramp ${ring} DEVICE WEIGHT starts a ramp`];
   }
-  const again = `ring-builder ramp ${ring} DEVICE WEIGHT opens another window`;
+  const restartHint = `ring-builder ramp ${ring} DEVICE WEIGHT opens another window`;
   const isOver = rows.some(({ phase }) => phase === 'over');
-  return [...rampLines(rows, `plan ${ring} --step-ramps`), isOver && again];
+  return [...rampLines(rows, `plan ${ring} --step-ramps`), isOver && restartHint];
 }
 
 /**
@@ -85,19 +85,22 @@ export function rampFindings(
   return rows
     .filter(({ phase }) => isVain || phase === 'due' || phase === 'held')
     .map(({ id, weight, target, from, until, phase }) => {
-      const then = after.devices[id]?.weight ?? weight;
-      const way = `d${id} is ramping from weight ${shown(weight)} to ${shown(target)}`;
+      const weightAfter = after.devices[id]?.weight ?? weight;
+      const rampText = `d${id} is ramping from weight ${shown(weight)} to ${shown(target)}`;
       if (phase === 'before' || phase === 'over') {
         const shut = phase === 'before' ? 'is not open yet' : 'is closed';
         const window = `its window, ${printWindow(from, until)}, ${shut}`;
-        return { code: 'RAMP_SHUT', message: `${way}; ${window}: this commit takes no step` };
+        return { code: 'RAMP_SHUT', message: `${rampText}; ${window}: this commit takes no step` };
       }
       if (phase === 'held') {
-        return { code: 'RAMP_HELD', message: `${way}, but waits until its maintenance ends` };
+        return { code: 'RAMP_HELD', message: `${rampText}, but waits until its maintenance ends` };
       }
-      return then === weight
-        ? { code: 'RAMP_WAITS', message: `${way}; only --step-ramps takes a step` }
-        : { code: 'RAMP_STEPS', message: `${way}; this commit takes it to ${shown(then)}` };
+      return weightAfter === weight
+        ? { code: 'RAMP_WAITS', message: `${rampText}; only --step-ramps takes a step` }
+        : {
+            code: 'RAMP_STEPS',
+            message: `${rampText}; this commit takes it to ${shown(weightAfter)}`,
+          };
     });
 }
 

@@ -45,8 +45,8 @@ export async function trustToGive(
   if (found === null) return null;
   const entries = await readLog(context.rings, version.ring.keyspace);
   const isHead = headOf(entries)?.id === version.id;
-  const given = { version, minutes: beaconMinutes };
-  const beacon = isHead ? await makeBeacon(context, found.trust, given) : null;
+  const settings = { version, minutes: beaconMinutes };
+  const beacon = isHead ? await makeBeacon(context, found.trust, settings) : null;
   const access = await accessToGive(context.rings, found.trust);
   return { roots: found.bytes, beacons: beacon === null ? [] : [beacon], access };
 }

@@ -29,6 +29,6 @@ export async function stageReshape(
   });
   if (pinned === 0) return answer;
   const first = 'the partitions to merge are on different devices: these pins move them together';
-  const then = `after the rollout, repeat: ${context.next(again)}`;
-  return { ...answer, lines: [...answer.lines, first, then] };
+  const repeatLine = `after the rollout, repeat: ${context.next(again)}`;
+  return { ...answer, lines: [...answer.lines, first, repeatLine] };
 }

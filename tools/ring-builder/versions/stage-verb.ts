@@ -56,10 +56,10 @@ export function describeChange(change: Change, state: BuilderState): string {
   if (change.kind === 'add') {
     const { id, weight } = change.device;
     const tokens = change.tokens?.map(positionText).join(', ');
-    const at = tokens === undefined ? '' : ` at ${tokens}`;
+    const tokensText = tokens === undefined ? '' : ` at ${tokens}`;
     const old = change.replaces === undefined ? undefined : state.devices[change.replaces];
     const replaced = old ? ` in place of d${old.id} ${formatDevice(old)}` : '';
-    return `add d${id} ${formatDevice(change.device)} weight ${weight}${at}${replaced}`;
+    return `add d${id} ${formatDevice(change.device)} weight ${weight}${tokensText}${replaced}`;
   }
   if (change.kind === 'merge') return `merge partitions ${change.partitions.join(' and ')}`;
   if (change.kind === 'retire') return `retire the ranges before ${change.before}`;
@@ -100,8 +100,8 @@ function settingsText({ restedThrough, ...settings }: Readonly<Record<string, un
     const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     return name === 'balance' ? `balance ${String(value)}` : `--${option} ${String(value)}`;
   });
-  const rested = `--pretend-min-part-hours-passed up to version ${String(restedThrough)}`;
-  return [...typed, ...(restedThrough === undefined ? [] : [rested])].join(', ');
+  const restedText = `--pretend-min-part-hours-passed up to version ${String(restedThrough)}`;
+  return [...typed, ...(restedThrough === undefined ? [] : [restedText])].join(', ');
 }
 
 /** Formats fields as typed; `none` means that a key or an address is removed. */

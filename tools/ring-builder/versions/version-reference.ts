@@ -12,17 +12,17 @@ const ID_CHARACTERS_MIN = 6;
 /** Returns the number of a version in the log. Throws RING_EMPTY, RING_VERSION_UNKNOWN. */
 export function versionOf(ring: string, entries: readonly LogEntry[], reference = 'head'): number {
   const head = requireHead(ring, entries);
-  const made = entries.filter(makesVersion);
+  const logged = entries.filter(makesVersion);
   const number = /^v?(\d{1,10})$/.exec(reference)?.[1];
-  const back = /^(?:head|@)(?:~(\d{1,10}))?$/i.exec(reference);
+  const relative = /^(?:head|@)(?:~(\d{1,10}))?$/i.exec(reference);
   const byId = reference.length >= ID_CHARACTERS_MIN && /^[0-9a-f]+$/.test(reference);
-  const wanted = back === null ? Number(number) : head.version - Number(back[1] ?? 0);
+  const target = relative === null ? Number(number) : head.version - Number(relative[1] ?? 0);
   const found =
-    made.find(({ version }) => version === wanted) ??
-    (byId ? made.find(({ id }) => id.startsWith(reference)) : undefined);
+    logged.find(({ version }) => version === target) ??
+    (byId ? logged.find(({ id }) => id.startsWith(reference)) : undefined);
   if (found !== undefined) return found.version;
   throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${reference}`, {
-    hint: `ring-builder log ${ring}; it has ${versionSpan(made[0]?.version ?? 1, head.version)}`,
+    hint: `ring-builder log ${ring}; it has ${versionSpan(logged[0]?.version ?? 1, head.version)}`,
     details: { ring, version: reference, head: head.version },
   });
 }

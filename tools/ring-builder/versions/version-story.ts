@@ -12,12 +12,12 @@ const STAGED_SHOWN_MAX = 20;
 /** Returns author, time, message, commands, what these staged, and the change guard's verdict. */
 export function madeLines(
   entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'commands' | 'details'>,
-  made: { readonly staged: readonly Change[] | null; readonly state: BuilderState | null },
+  content: { readonly staged: readonly Change[] | null; readonly state: BuilderState | null },
 ): Lines {
   return [
     `${entry.time} ${entry.user}: ${entry.message}`,
     ...entry.commands.map((command) => `    ${command}`),
-    ...stagedLines(made.staged, made.state),
+    ...stagedLines(content.staged, content.state),
     ...guardLines(entry),
   ];
 }
@@ -26,8 +26,9 @@ export function madeLines(
 export function guardLines({ details }: Pick<LogEntry, 'details'>): string[] {
   const { large, override } = details;
   if (typeof large !== 'string') return [];
-  const passed = typeof override === 'string' ? `override: ${override}` : 'two people must sign it';
-  return [`large change, ${large}; ${passed}`];
+  const passText =
+    typeof override === 'string' ? `override: ${override}` : 'two people must sign it';
+  return [`large change, ${large}; ${passText}`];
 }
 
 /** Lists staged changes, which commands such as --from FILE do not show. */

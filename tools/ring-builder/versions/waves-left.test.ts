@@ -53,19 +53,19 @@ test('a rollout reports a resting wave and the minute at which it may continue',
   expect(left.next.moves).toEqual([]);
   const drains = { left: [], isLeftToDown: false };
   const outcome = { head, end: 'done', drains, totals: { ...noTotals }, paused: 0 } as const;
-  const again = ' --step --max-moves 2';
-  const resting = { waits: left, advice: null, again, standing: [], isRampDue: false };
+  const typedOptions = ' --step --max-moves 2';
+  const resting = { waits: left, advice: null, typedOptions, remainderLines: [], isRampDue: false };
   const answer = rolloutAnswer(context, outcome, resting);
   expect(answer.json).toMatchObject({ end: 'resting', movesLeft: plan.movesLeft });
   expect(answer.json).toMatchObject({ restsUntil: until });
-  const next = `ring-builder rollout cities${again}`;
+  const next = `ring-builder rollout cities${typedOptions}`;
   expect([answer.exit, answer.next]).toEqual([6, next]);
   expect(answer.lines.join('\n')).toContain(`after ${until.slice(0, 16)}Z`);
   const done = { ...resting, waits: { ...left, restsUntil: null }, isRampDue: true };
   expect(rolloutAnswer(context, outcome, done).next).toBe('ring-builder plan cities --step-ramps');
   // Drains of servers that are down need no further rollout: it would end in the same way.
   const toDown = { ...outcome, end: 'drains', drains: { left: [], isLeftToDown: true } } as const;
-  const skipped = { ...resting, again: ' --skip-down' };
+  const skipped = { ...resting, typedOptions: ' --skip-down' };
   expect(rolloutAnswer(context, toDown, skipped).next).toBe('ring-builder servers cities');
   ring.later(24);
   expect((await landed(ring)).left).toMatchObject({ restsUntil: null });
@@ -123,7 +123,7 @@ test('moves beyond what a version can note stay counted after cancels', async ()
   ]);
   const ended = { head: composed, end: 'done', drains: { left: [], isLeftToDown: false } } as const;
   const outcome = { ...ended, totals: { ...noTotals }, paused: 0 };
-  const more = { waits, advice: null, again: '', standing: [], isRampDue: false };
+  const more = { waits, advice: null, typedOptions: '', remainderLines: [], isRampDue: false };
   const next = 'ring-builder compose cities east';
   expect(rolloutAnswer(tool.contextOf([]), outcome, more).next).toBe(next);
   await tool.json('moves cities cancel all');

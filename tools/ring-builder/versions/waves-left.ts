@@ -51,10 +51,12 @@ export function wavesLeft(
   if (noted === 0) return { ...left, next: { moves: [], later: waves }, restsUntil: null };
   const readyAt = waveAt(head, entries, waves);
   const next = readyAt(nowMs / MS_PER_HOUR);
-  const rests = next.moves.length === 0 && head.ring.moves.length === 0;
-  const minutes = rests ? minutesOfRest(head, (hours) => readyAt(nowMs / MS_PER_HOUR + hours)) : 0;
+  const isResting = next.moves.length === 0 && head.ring.moves.length === 0;
+  const minutes = isResting
+    ? minutesOfRest(head, (hours) => readyAt(nowMs / MS_PER_HOUR + hours))
+    : 0;
   const until = new Date(nowMs + (minutes / MINUTES_PER_HOUR) * MS_PER_HOUR).toISOString();
-  return { ...left, next, restsUntil: rests ? until : null };
+  return { ...left, next, restsUntil: isResting ? until : null };
 }
 
 /** min_part_hours does not delay the waves of a revert. */
@@ -78,13 +80,13 @@ function waveAt(
  * partitions stay rested.
  */
 function minutesOfRest({ state }: StoredVersion, readyIn: (hours: number) => NextWave): number {
-  let [rests, goes] = [0, Math.ceil((state?.minPartHours ?? 0) * MINUTES_PER_HOUR)];
-  while (goes - rests > 1) {
-    const middle = Math.floor((rests + goes) / 2);
-    if (readyIn(middle / MINUTES_PER_HOUR).moves.length > 0) goes = middle;
-    else rests = middle;
+  let [low, high] = [0, Math.ceil((state?.minPartHours ?? 0) * MINUTES_PER_HOUR)];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (readyIn(middle / MINUTES_PER_HOUR).moves.length > 0) high = middle;
+    else low = middle;
   }
-  return goes;
+  return high;
 }
 
 /**

@@ -5,7 +5,7 @@ import { pick, type Random } from '@ringwright/base/random';
 import { compareStamps } from '@ringwright/base/stamp';
 import { waitFor } from '@ringwright/node/wait-for';
 import { type ArchivedRecord, archivedRecords } from '../../../test/support/archived-records.ts';
-import { askRecord, type Told } from '../../../test/support/ask-record.ts';
+import { askRecord, type OperationResult } from '../../../test/support/ask-record.ts';
 import { lasts } from '../nemesis.ts';
 import { startCommand, typeFor } from '../rings/operator.ts';
 import type { OtherRing, Stage } from '../stage.ts';
@@ -84,20 +84,24 @@ async function writeSome(
   stage: Stage,
   ring: OtherRing,
   { records, random }: { readonly records: readonly ArchivedRecord[]; readonly random: Random },
-): Promise<ReadonlyMap<string, Told>> {
-  const told = new Map<string, Told>();
+): Promise<ReadonlyMap<string, OperationResult>> {
+  const answers = new Map<string, OperationResult>();
   const ask = askerOf(stage, ring, random);
   for (const [index, { key: bytes }] of records.entries()) {
     if (index % WRITTEN_EVERY !== 0) continue;
     const key = Buffer.from(bytes).toString();
-    told.set(key, await ask('write', key, newerValue(key)));
+    answers.set(key, await ask('write', key, newerValue(key)));
     await delay(random.below(WRITE_PAUSE_MS_MAX));
   }
-  return told;
+  return answers;
 }
 
 /** A write wins over an older record of the archive. */
-function allowedValues(record: ArchivedRecord, key: string, write: Told | undefined): string[] {
+function allowedValues(
+  record: ArchivedRecord,
+  key: string,
+  write: OperationResult | undefined,
+): string[] {
   const archived = Buffer.from(record.value).toString();
   if (write === undefined || write.outcome === 'rejected') return [archived];
   const isNewer = write.stamp !== null && compareStamps(write.stamp, record) > 0;
@@ -119,15 +123,17 @@ export async function restoredFaults(
       deadlineMs: READ_MS_MAX,
     });
     if (value !== null && allowed.includes(value)) return [];
-    const [is, must] = [value ?? 'nothing', allowed.join(' or ')].map((one) => one.slice(0, 60));
-    return [`restored: ${key} of ${ring.keyspace} is ${is}, not ${must}`];
+    const [found, legal] = [value ?? 'nothing', allowed.join(' or ')].map((one) =>
+      one.slice(0, 60),
+    );
+    return [`restored: ${key} of ${ring.keyspace} is ${found}, not ${legal}`];
   });
   return faults.flat();
 }
 
 /** Sends requests to any member, at quorum. */
 function askerOf(stage: Stage, { keyspace, members }: OtherRing, random: Random) {
-  return (kind: 'read' | 'write', key: string, value: string | null): Promise<Told> => {
+  return (kind: 'read' | 'write', key: string, value: string | null): Promise<OperationResult> => {
     const { port } = pick(random, members).place;
     const shown = stage.secured?.operator ?? null;
     return askRecord({ kind, key, value, level: 'quorum', port, keyspace, shown });

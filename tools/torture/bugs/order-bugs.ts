@@ -10,7 +10,7 @@ export const orderBugs: readonly SeededBug[] = [
     about: 'a record that arrives late replaces a newer one',
     nemeses: [lateArrival],
     file: 'packages/partition/src/file/partition-file.ts',
-    find: "if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };",
+    find: "if (order < 0) return { kind: 'stale', ms: current.ms, tie: current.tie };",
     replace: '',
   },
   {

@@ -48,8 +48,8 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a device that cannot be read counts as one that has no record',
     nemeses: [wipedDevice],
     file: 'packages/server/src/coordinate/quorum-read.ts',
-    find: 'isWhole(place) ? record(device) : stamp(device);',
-    replace: 'Promise.resolve(isWhole(place) ? record(device) : stamp(device)).catch(() => null);',
+    find: 'isWhole(index) ? record(device) : stamp(device);',
+    replace: 'Promise.resolve(isWhole(index) ? record(device) : stamp(device)).catch(() => null);',
   },
   {
     name: 'newer-stamp-ignored',
@@ -65,7 +65,7 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a quorum read does not write the newest record back to a quorum',
     nemeses: [halfWritten],
     file: coordinate,
-    find: 'if (tallySlots(slots, known).acked >= needed) return newest;',
+    find: 'if (tallySlots(slots, acknowledged).acked >= needed) return newest;',
     replace: 'return newest;',
   },
   {
@@ -89,7 +89,7 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a read at level one is answered although the session has seen more',
     nemeses: [missedWrite],
     file: 'packages/server/src/coordinate/read-in-session.ts',
-    find: 'if (strength(consistency) >= strength(sure)) return record;',
-    replace: 'if (strength(sure) >= 0) return record;',
+    find: 'if (strength(consistency) >= strength(sureLevel)) return record;',
+    replace: 'if (strength(sureLevel) >= 0) return record;',
   },
 ];

@@ -127,16 +127,16 @@ export const ringBugs: readonly SeededBug[] = [
     about: 'a device of the table acknowledges writes before its file counts as complete',
     nemeses: [splitTakeover],
     file: 'packages/server/src/replica/replica.ts',
-    find: "if (duty.kind === 'SERVE' && !complete) throw filling(partition);",
-    replace: 'void complete;',
+    find: "if (duty.kind === 'SERVE' && !isComplete) throw filling(partition);",
+    replace: 'void isComplete;',
   },
   {
     name: 'min-version-not-raised',
     about: 'the version that names a joiner does not fence those who know only the one before',
     nemeses: [staleCoordinator],
     file: 'packages/ring/src/advance-ring.ts',
-    find: 'moves: without(ring.moves, done), touched: done });',
-    replace: 'moves: without(ring.moves, done), touched: [] });',
+    find: 'moves: without(ring.moves, finalized), touched: finalized });',
+    replace: 'moves: without(ring.moves, finalized), touched: [] });',
     also: [
       {
         file: 'packages/ring/src/audit/audit-transition.ts',
@@ -186,9 +186,9 @@ export const ringBugs: readonly SeededBug[] = [
     about: 'a process gives the file of another partition, and nobody compares whose it is',
     nemeses: [checkedJoin],
     file: 'packages/partition/src/copy/outgoing-copy.ts',
-    find: 'const walBytes = file.wal.holdStill();\n    const { name } = file.db;',
+    find: 'const walBytes = file.wal.stopCheckpoint();\n    const { name } = file.db;',
     replace:
-      'const other = [...parts.registry.all()].find((one) => one !== partition && one.file !== null)?.file ?? file; other.flush(); const walBytes = other.wal.holdStill(); const { name } = other.db;',
+      'const other = [...parts.registry.all()].find((one) => one !== partition && one.file !== null)?.file ?? file; other.flush(); const walBytes = other.wal.stopCheckpoint(); const { name } = other.db;',
     also: [
       {
         file: 'packages/partition/src/copy/staged-copy.ts',

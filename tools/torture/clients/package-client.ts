@@ -5,7 +5,7 @@ import { parseStamp } from '@ringwright/base/stamp';
 import type { Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
 import { writeFailure } from '@ringwright/client/failure-kind';
-import type { Told } from '../../../test/support/ask-record.ts';
+import type { OperationResult } from '../../../test/support/ask-record.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import type { Question, WorkerClient } from './worker-client.ts';
 
@@ -34,7 +34,10 @@ export async function packageClient(
   };
 }
 
-async function operate(client: Client, { kind, key, value, level }: Question): Promise<Told> {
+async function operate(
+  client: Client,
+  { kind, key, value, level }: Question,
+): Promise<OperationResult> {
   const options = level === undefined ? {} : { consistency: level };
   if (kind === 'read') {
     const record = await client.get(key, options);
@@ -47,7 +50,7 @@ async function operate(client: Client, { kind, key, value, level }: Question): P
   return { outcome: 'acked', stamp: parseStamp(stamp) };
 }
 
-function failed({ kind }: Question, error: unknown): Told {
+function failed({ kind }: Question, error: unknown): OperationResult {
   const reason = String(error);
   if (kind === 'read') return { outcome: 'rejected', stamp: null, reason };
   if (!(error instanceof CodedError)) return { outcome: 'unknown', stamp: null, reason };

@@ -2,7 +2,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { pick, type Random } from '@ringwright/base/random';
-import type { Told } from '../../../test/support/ask-record.ts';
+import type { OperationResult } from '../../../test/support/ask-record.ts';
 import type { Shown } from '../../../test/support/ask-server.ts';
 import type { Stage } from '../stage.ts';
 import type { Question, WorkerClient } from './worker-client.ts';
@@ -23,7 +23,7 @@ export function redisClient(stage: Stage, random: Random): WorkerClient {
         const reply = await roundTrip(socket, argsOf(question));
         // The token was replaced in the meantime: the next connection sends the new one.
         if (reply?.startsWith('-WRONGPASS') === true) socket.destroy();
-        return { ...toldBy(question, reply), port };
+        return { ...resultOfReply(question, reply), port };
       } catch (error) {
         socket.destroy();
         return { outcome: 'unknown', stamp: null, reason: String(error), port };
@@ -95,7 +95,10 @@ function wholeReply(text: string): string | null | undefined {
   return text.length < start + length + 2 ? undefined : `$${text.slice(start, start + length)}`;
 }
 
-function toldBy({ kind }: Question, reply: string | null): Told & { readonly kind?: 'read' } {
+function resultOfReply(
+  { kind }: Question,
+  reply: string | null,
+): OperationResult & { readonly kind?: 'read' } {
   // A DEL that finds nothing writes nothing, so it counts as a read.
   if (kind === 'delete' && reply === ':0') {
     return { kind: 'read', outcome: 'acked', stamp: null, value: null };

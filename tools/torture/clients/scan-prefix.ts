@@ -2,7 +2,7 @@
 // boundaries, ring changes and restarts.
 import { pick, type Random } from '@ringwright/base/random';
 import { parseStamp } from '@ringwright/base/stamp';
-import type { Told } from '../../../test/support/ask-record.ts';
+import type { OperationResult } from '../../../test/support/ask-record.ts';
 import { askServer } from '../../../test/support/ask-server.ts';
 import { keyspace, type Stage } from '../stage.ts';
 
@@ -24,14 +24,14 @@ export async function scanPrefix(
   stage: Stage,
   prefix: string,
   random: Random,
-): Promise<ReadonlyMap<string, Told>> {
-  const found = new Map<string, Told>();
+): Promise<ReadonlyMap<string, OperationResult>> {
+  const found = new Map<string, OperationResult>();
   const shown = stage.secured?.worker ?? null;
   let cursor: string | null = null;
   for (let pages = 0; pages < PAGES_MAX; pages += 1) {
     const { port } = pick(random, stage.victims).place;
-    const asked = { prefix, limit: String(PAGE_ROWS), ...(cursor !== null && { cursor }) };
-    const path = `/v1/_scan/${keyspace}?${String(new URLSearchParams(asked))}`;
+    const query = { prefix, limit: String(PAGE_ROWS), ...(cursor !== null && { cursor }) };
+    const path = `/v1/_scan/${keyspace}?${String(new URLSearchParams(query))}`;
     const response = await askServer(port, { path, keepAlive: true, shown });
     if (response.status !== 200) throw new Error(`a page: ${response.status}`);
     const page = JSON.parse(response.bytes.toString()) as Page;

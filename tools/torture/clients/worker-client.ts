@@ -1,11 +1,11 @@
 // A worker's client: one way to reach the cluster. Pure.
 
-import type { Told } from '../../../test/support/ask-record.ts';
+import type { OperationResult } from '../../../test/support/ask-record.ts';
 import type { Operation } from '../../../test/support/history.ts';
 
 export type Question = Pick<Operation, 'kind' | 'key' | 'value' | 'level'>;
 
-export interface Answer extends Told {
+export interface Answer extends OperationResult {
   /** Port of the server that was asked; 0 when the client chose the server itself. */
   readonly port: number;
   /** The kind of operation that was really done. */

@@ -85,9 +85,9 @@ async function proveArchives(stage: Stage, withinMs: number) {
     await stage.converge(withinMs, ring.keyspace);
     troubles.push(...(await restoredFaults(stage, ring, random)));
   }
-  const made = stage.faults.filter(({ name }) => name === ARCHIVED).length;
+  const count = stage.faults.filter(({ name }) => name === ARCHIVED).length;
   const records = stage.others.reduce((sum, { values }) => sum + values.size, 0);
   const restored = `${records} records restored into ${stage.others.length} other rings`;
-  const notes = [`archives     ${made}, ${stage.archived.length} reads in them; ${restored}`];
+  const notes = [`archives     ${count}, ${stage.archived.length} reads in them; ${restored}`];
   return { troubles, notes };
 }

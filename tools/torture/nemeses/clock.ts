@@ -27,8 +27,8 @@ export const clock: Nemesis = {
         await victim.end('kill');
         // A clock that stands still shows the same time after the restart. A clock far ahead then
         // starts without having heard of a correct one.
-        const stays = wrong.clockStandsAtMs !== null || wrong.clockOffsetMs === HOUR_MS;
-        if (!stays) victim.set(jumps(random).wrong);
+        const isStillWrong = wrong.clockStandsAtMs !== null || wrong.clockOffsetMs === HOUR_MS;
+        if (!isStillWrong) victim.set(jumps(random).wrong);
         await victim.start();
         await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
       }

@@ -27,22 +27,22 @@ interface Trouble {
   readonly name: string;
   /** Whether this device loses acknowledged records. */
   readonly loses: boolean;
-  readonly suffer: (strike: Strike) => Promise<void>;
+  readonly inject: (strike: Strike) => Promise<void>;
 }
 
 const troubles: readonly Trouble[] = [
-  { name: 'disk: sync fails', loses: false, suffer: failSync },
-  { name: 'disk: slow syncs', loses: false, suffer: slowSyncs },
-  { name: 'disk: no room', loses: false, suffer: fillDisk },
-  { name: 'disk: flipped bits', loses: true, suffer: flipBits },
-  { name: 'disk: wiped', loses: true, suffer: wipe },
+  { name: 'disk: sync fails', loses: false, inject: failSync },
+  { name: 'disk: slow syncs', loses: false, inject: slowSyncs },
+  { name: 'disk: no room', loses: false, inject: fillDisk },
+  { name: 'disk: flipped bits', loses: true, inject: flipBits },
+  { name: 'disk: wiped', loses: true, inject: wipe },
 ];
 
 export const disk: Nemesis = nemesisOf('disks', troubles);
 
 /** Flipped bits only. */
 export const flips: Nemesis = nemesisOf('flipped bits', [
-  { name: 'disk: flipped bits', loses: true, suffer: flipBits },
+  { name: 'disk: flipped bits', loses: true, inject: flipBits },
 ]);
 
 function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
@@ -51,11 +51,11 @@ function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
     async strike(stage, random, signal) {
       const trouble = pick(random, from);
       const victim = pick(random, stage.victims);
-      const suffer = (): Promise<void> =>
+      const injectFault = (): Promise<void> =>
         stage.fault(trouble.name, [victim], () =>
-          trouble.suffer({ stage, victim, random, signal }),
+          trouble.inject({ stage, victim, random, signal }),
         );
-      await (trouble.loses ? stage.turns.run(losses, suffer) : suffer());
+      await (trouble.loses ? stage.turns.run(losses, injectFault) : injectFault());
     },
   };
 }
@@ -138,8 +138,8 @@ async function isWhole(stage: Stage, victim: Victim, signal: AbortSignal): Promi
     if (status?.ready !== true) return false;
     const names = status.rings.map(({ ring }) => ring);
     const others = stage.others.filter(({ members }) => members.includes(victim));
-    const isTold = others.every(({ keyspace: name }) => names.includes(name));
-    return isTold && names.length > others.length;
+    const isListed = others.every(({ keyspace: name }) => names.includes(name));
+    return isListed && names.length > others.length;
   };
   await until(signal, isReady);
 }

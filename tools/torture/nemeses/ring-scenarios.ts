@@ -51,8 +51,8 @@ export const splitTakeover = ringScenario(
     await initialize(stage, joiner);
     const ring = await stage.head();
     const { partition = 0, from = null } = ring.moves[0] ?? {};
-    const stays = slotsOf(ring, partition).find(({ device }) => device !== from)?.device ?? 0;
-    const side = [stage.victimOf(ring, stays), joiner];
+    const stayer = slotsOf(ring, partition).find(({ device }) => device !== from)?.device ?? 0;
+    const side = [stage.victimOf(ring, stayer), joiner];
     await stage.fault('rings: split at takeover', [], async () => {
       const rest = stage.victims.filter((victim) => !side.includes(victim));
       for (const { place } of rest) stage.network.rule(outside, place.number, { held: true });
@@ -71,11 +71,11 @@ export const splitTakeover = ringScenario(
 export const splitsAndMerges: Nemesis = {
   name: 'splits and merges',
   async strike(stage, random) {
-    const standing = await standingOf(stage);
-    const wanted = random.below(2) === 0 ? 'merge' : 'split';
-    const name = changeOf(wanted).isPossible(standing) ? wanted : 'split';
+    const ringState = await standingOf(stage);
+    const kind = random.below(2) === 0 ? 'merge' : 'split';
+    const name = changeOf(kind).isPossible(ringState) ? kind : 'split';
     await stage.fault(`rings: ${name}`, [], async () => {
-      await commitChange(stage, { name }, changeOf(name).commands(standing, random));
+      await commitChange(stage, { name }, changeOf(name).commands(ringState, random));
       await rollOut(stage);
     });
   },
@@ -174,11 +174,11 @@ interface Probe {
 async function isMissed({ key, writer, reader }: Probe): Promise<boolean> {
   if (writer === undefined || reader === undefined) return false;
   const value = `probe ${key} ${performance.now()}`;
-  const about = { key, keyspace, value };
-  const write = { ...about, kind: 'write', port: writer.place.port } as const;
+  const record = { key, keyspace, value };
+  const write = { ...record, kind: 'write', port: writer.place.port } as const;
   if ((await askRecord(write)).outcome !== 'acked') return false;
-  const told = await askRecord({ ...about, kind: 'read', value: null, port: reader.place.port });
-  return told.outcome === 'acked' && told.value !== value;
+  const answer = await askRecord({ ...record, kind: 'read', value: null, port: reader.place.port });
+  return answer.outcome === 'acked' && answer.value !== value;
 }
 
 /** Returns the partitions that a former holder dropped although the absent holder needs them. */

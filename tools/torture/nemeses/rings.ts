@@ -39,14 +39,14 @@ export const rings: Nemesis = {
   async strike(stage, random, signal) {
     while (stage.victims.length < SERVERS_MIN) await stage.addVictim();
     const scenario = { stage, random, signal };
-    const standing = await standingOf(stage);
-    const possible = ringChanges.filter(({ isPossible }) => isPossible(standing));
+    const ringState = await standingOf(stage);
+    const possible = ringChanges.filter(({ isPossible }) => isPossible(ringState));
     // Prefers the least frequent kind: on a busy machine a run has few changes.
     const nameOf = ({ name }: RingChange): string => `rings: ${name}`;
     const change = leastOf(stage, possible, { nameOf, random });
     await stage.fault(nameOf(change), [], async () => {
       const before = (await stage.head()).version;
-      await commitChange(stage, change, change.commands(standing, random));
+      await commitChange(stage, change, change.commands(ringState, random));
       await injectFault(scenario, before);
       await rollOutUnderFire(scenario);
     });
@@ -72,20 +72,20 @@ async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const ring = await stage.head();
     const isQuiet = attempt >= TROUBLES_MAX || ring.moves.length === 0;
-    const over = new AbortController();
-    const until = AbortSignal.any([over.signal, signal]);
+    const controller = new AbortController();
+    const until = AbortSignal.any([controller.signal, signal]);
     const { promise: armed, resolve: onArmed } = Promise.withResolvers<void>();
-    const around = { random, ring, over: until, onArmed };
-    const death = isQuiet ? onArmed() : dieInMove(stage, nextDeath(stage, ring, random), around);
+    const kill = { random, ring, over: until, onArmed };
+    const death = isQuiet ? onArmed() : dieInMove(stage, nextDeath(stage, ring, random), kill);
     await Promise.race([armed, death, lasts(ARMED_MS_MAX, until)]);
     // A second death may hit the same server: then it comes after the first.
-    const another = isQuiet ? null : dieInMove(stage, nextDeath(stage, ring, random), around);
+    const secondDeath = isQuiet ? null : dieInMove(stage, nextDeath(stage, ring, random), kill);
     const rollout = startRollout(stage);
     const isKilled = !isQuiet && random.below(KILLED_EVERY) === 0;
     const killed = isKilled ? killInTime(scenario, rollout, until) : null;
     const copies = isQuiet ? null : troubleCopies(stage, { random, ring, over: until });
-    const ended = await endedWith(signal, rollout).finally(() => over.abort());
-    await Promise.all([death, another, killed, copies]);
+    const ended = await endedWith(signal, rollout).finally(() => controller.abort());
+    await Promise.all([death, secondDeath, killed, copies]);
     if (isRolledOut(ended)) return;
   }
 }

@@ -7,10 +7,10 @@ export function leastOf<T>(
   from: readonly T[],
   { nameOf, random }: { readonly nameOf: (one: T) => string; readonly random: Random },
 ): T {
-  const happened = (one: T): number => faults.filter(({ name }) => name === nameOf(one)).length;
-  const fewest = Math.min(...from.map(happened));
+  const countOf = (one: T): number => faults.filter(({ name }) => name === nameOf(one)).length;
+  const fewest = Math.min(...from.map(countOf));
   return pick(
     random,
-    from.filter((one) => happened(one) === fewest),
+    from.filter((one) => countOf(one) === fewest),
   );
 }

@@ -31,9 +31,9 @@ interface Standing {
 
 export interface RingChange {
   readonly name: string;
-  readonly isPossible: (standing: Standing) => boolean;
+  readonly isPossible: (ringState: Standing) => boolean;
   /** Returns the words of the commands that are committed together. */
-  readonly commands: (standing: Standing, random: Random) => readonly (readonly string[])[];
+  readonly commands: (ringState: Standing, random: Random) => readonly (readonly string[])[];
 }
 
 export const ringChanges: readonly RingChange[] = [

@@ -49,7 +49,7 @@ export async function injectFault(scenario: RingScenario, before: number): Promi
   const {
     name,
     after,
-    injectFault: happen,
+    injectFault: inject,
   } = leastOf(stage, ringFaults, { random, nameOf: (fault) => fault.name });
   const [least, most] = after;
   const version = before + least + random.below(most - least + 1);
@@ -63,7 +63,7 @@ export async function injectFault(scenario: RingScenario, before: number): Promi
   const isDone = ring.moves.length === 0 && (await isReshapedSince(stage, before));
   const isReshaped = ring.reshape?.kind === 'to';
   if (name === 'rings: reverted' ? isDone : name === SECOND && isReshaped) return;
-  await stage.fault(name, [], () => happen(scenario, before));
+  await stage.fault(name, [], () => inject(scenario, before));
 }
 
 async function isReshapedSince(stage: Stage, version: number): Promise<boolean> {
@@ -75,10 +75,10 @@ async function isReshapedSince(stage: Stage, version: number): Promise<boolean> 
 async function rollOutUpTo({ stage, signal }: RingScenario, version: number): Promise<void> {
   if ((await stage.head()).version >= version) return;
   const rollout = startRollout(stage);
-  const over = new AbortController();
-  const ended = rollout.ended.finally(() => over.abort());
+  const controller = new AbortController();
+  const ended = rollout.ended.finally(() => controller.abort());
   const isThere = async (): Promise<boolean> => (await stage.head()).version >= version;
-  await until(AbortSignal.any([over.signal, signal]), isThere);
+  await until(AbortSignal.any([controller.signal, signal]), isThere);
   rollout.kill();
   isRolledOut(await ended);
 }
@@ -91,13 +91,13 @@ async function cancel({ stage, random }: RingScenario): Promise<void> {
 
 /** Partitions with moves in flight must wait; others may move at once. */
 async function commitSecond({ stage, random }: RingScenario): Promise<void> {
-  const standing = await standingOf(stage);
+  const ringState = await standingOf(stage);
   const { moves } = await stage.head();
-  const change = changeOf(standing.spares.length > 0 ? 'add' : 'set-weight');
-  await commitChange(stage, { name: 'second' }, change.commands(standing, random));
+  const change = changeOf(ringState.spares.length > 0 ? 'add' : 'set-weight');
+  await commitChange(stage, { name: 'second' }, change.commands(ringState, random));
   const ring = await stage.head();
-  const kept = new Set(ring.moves.map(({ assignment }) => assignment));
-  const lost = moves.filter(({ assignment }) => !kept.has(assignment));
+  const assignmentsLeft = new Set(ring.moves.map(({ assignment }) => assignment));
+  const lost = moves.filter(({ assignment }) => !assignmentsLeft.has(assignment));
   const moving = ring.moves.map(({ partition, replica }) => `${partition}/${replica}`);
   if (lost.length === 0 && new Set(moving).size === moving.length) return;
   throw new Broken(`second change: ${lost.length} moves are gone, or slots move twice`);
@@ -120,12 +120,12 @@ async function removeJoiner({ stage, random }: RingScenario): Promise<void> {
 
 /** The rollout of paused moves ends; after resume, or retry, the moves continue. */
 async function pauseAll({ stage, random, signal }: RingScenario): Promise<void> {
-  const tell = async (action: string): Promise<void> => {
+  const controlMoves = async (action: string): Promise<void> => {
     // Joiners that are down do not get the command: exit 4.
     await stage.builder.run(['moves', keyspace, action, 'all', '--json']);
   };
-  await tell('pause');
+  await controlMoves('pause');
   isRolledOut(await endedWith(signal, startRollout(stage)));
-  await tell('resume');
-  if (random.below(2) === 0) await tell('retry');
+  await controlMoves('resume');
+  if (random.below(2) === 0) await controlMoves('retry');
 }

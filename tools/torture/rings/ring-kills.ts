@@ -63,7 +63,7 @@ export const plannedPlaces: readonly string[] = [
 
 interface Death {
   readonly role: Role;
-  readonly place: string;
+  readonly failpoint: string;
 }
 
 /** Returns a death possible in this ring's moves: one that happened least, then was tried least. */
@@ -72,15 +72,18 @@ export function nextDeath(stage: Stage, ring: Ring, random: Random): Death {
   const fired = firedOf(stage);
   // Few changes split or merge, so failpoints that only these pass come first.
   const fills = ring.reshape?.kind === 'to' ? fillPlaces : [];
-  const rare = fills.filter((place) => !fired.includes(place));
-  if (rare.length > 0) return { role: 'joiner', place: pick(random, rare) };
+  const rare = fills.filter((failpoint) => !fired.includes(failpoint));
+  if (rare.length > 0) return { role: 'joiner', failpoint: pick(random, rare) };
   const all = roles.flatMap((role) =>
-    [...placesOf[role], ...(role === 'joiner' ? fills : [])].map((place) => ({ role, place })),
+    [...placesOf[role], ...(role === 'joiner' ? fills : [])].map((failpoint) => ({
+      role,
+      failpoint,
+    })),
   );
   const score = (death: Death): number => {
-    const happened = fired.filter((place) => place === death.place).length;
+    const firedCount = fired.filter((failpoint) => failpoint === death.failpoint).length;
     const tried = faults.filter(({ name }) => name === nameOf(death)).length;
-    return happened === 0 ? tried / FIRST_TRIES : happened + tried / TRIES;
+    return firedCount === 0 ? tried / FIRST_TRIES : firedCount + tried / TRIES;
   };
   const lowest = Math.min(...all.map(score));
   return pick(
@@ -93,8 +96,8 @@ function firedOf({ victims }: Stage): string[] {
   return victims.flatMap((victim) => victim.fired());
 }
 
-function nameOf({ role, place }: Death): string {
-  return `rings: ${role} dies at ${place}`;
+function nameOf({ role, failpoint }: Death): string {
+  return `rings: ${role} dies at ${failpoint}`;
 }
 
 /** Arms the failpoint until the death has happened, or until `over`. */
@@ -110,7 +113,7 @@ export async function dieInMove(
   },
 ): Promise<void> {
   const { random, ring, over, onArmed } = kill;
-  const { role, place } = death;
+  const { role, failpoint } = death;
   const victims = victimsOf(stage, ring, role);
   // A failpoint is passed early in a rollout, so a server busy with another fault would be too
   // late.
@@ -119,10 +122,10 @@ export async function dieInMove(
   const action = random.below(CUT_EVERY) === 0 ? 'cut' : 'kill';
   await stage.fault(nameOf(death), [victim], async () => {
     if (over.aborted) return 'spared';
-    const isFirst = !firedOf(stage).includes(place);
+    const isFirst = !firedOf(stage).includes(failpoint);
     const passes = isFirst ? 0 : random.below(PASSES_MAX);
     victim.set({ walShare: anyShare(random) });
-    const died = dieAt(victim, { name: place, action, passes }, over);
+    const died = dieAt(victim, { name: failpoint, action, passes }, over);
     onArmed();
     await died;
     return undefined;

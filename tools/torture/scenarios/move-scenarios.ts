@@ -43,7 +43,7 @@ export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, mov
   await startRollout(stage).ended;
   const faults = receiptFaults(readReceipts(stage));
   if (faults.length > 0) throw new Broken(faults.join('; '));
-  await requireGone(signal, source, { partition: move.partition, told: ', which it gave up' });
+  await requireGone(signal, source, { partition: move.partition, detail: ', which it gave up' });
 });
 
 /** A coordinator without a slot writes to all holders: they store it, but all answers are lost. */
@@ -53,10 +53,10 @@ export const lostAnswers = scenarioOfMove('answers that are lost', async (parts)
   await startRollout(scenario.stage).ended;
   const holders = [joiner, ...stays];
   for (const { place } of holders) network.rule(place.number, source.place.number, { held: true });
-  const asked = scenario.askAll(source, { text: 'unanswered' });
+  const writes = scenario.askAll(source, { text: 'unanswered' });
   await lasts(STORED_MS, scenario.signal);
   for (const { place } of holders) network.cutCalls(source.place.number, place.number);
-  await asked;
+  await writes;
   network.heal();
   const [near] = stays;
   await scenario.askUntil(near, { level: 'all' }, { isSo: isAcked, withinMs: STEP_MS_MAX });
@@ -145,8 +145,8 @@ export const checkedJoin = scenarioOfMove('a join, checked', async (parts) => {
   const { scenario, source, move } = parts;
   const { stage, signal } = scenario;
   const ring = await stage.head();
-  const about = { play: stage.history.length, partition: (move.partition + 1) % ring.partitions };
-  await new Scenario(stage, keysOf(ring, about), signal).askAll(source, { text: 'elsewhere' });
+  const choice = { play: stage.history.length, partition: (move.partition + 1) % ring.partitions };
+  await new Scenario(stage, keysOf(ring, choice), signal).askAll(source, { text: 'elsewhere' });
   await initialized(parts);
   await checkTaken(parts);
 });
@@ -171,7 +171,7 @@ export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (p
   await initialized(parts);
   await type(stage, 'moves', 'cancel', 'all');
   await type(stage, 'push');
-  await requireGone(signal, joiner, { told: ' of a cancelled move' });
+  await requireGone(signal, joiner, { detail: ' of a cancelled move' });
 });
 
 /**
@@ -192,7 +192,7 @@ export const removedAndBack = scenarioOfMove('a removed server that comes back',
   await lasts(AWAY_MS, signal);
   await joiner.start();
   await rollout.ended;
-  await requireGone(signal, joiner, { told: ' and is in no ring' });
+  await requireGone(signal, joiner, { detail: ' and is in no ring' });
 });
 
 /**
@@ -239,13 +239,13 @@ async function initialized({ scenario }: MoveScenario): Promise<void> {
 async function requireGone(
   signal: AbortSignal,
   victim: Victim,
-  { partition, told }: { readonly partition?: number; readonly told: string },
+  { partition, detail }: { readonly partition?: number; readonly detail: string },
 ): Promise<void> {
-  const kept = (): number[] =>
+  const partitionsLeft = (): number[] =>
     victim.partitions().filter((one) => partition === undefined || one === partition);
-  await until(signal, () => kept().length === 0, DROP_MS_MAX);
-  if (kept().length === 0 || signal.aborted) return;
-  throw new Broken(`orphan: ${victim.name} keeps partition ${kept().join()}${told}`);
+  await until(signal, () => partitionsLeft().length === 0, DROP_MS_MAX);
+  if (partitionsLeft().length === 0 || signal.aborted) return;
+  throw new Broken(`orphan: ${victim.name} keeps partition ${partitionsLeft().join()}${detail}`);
 }
 
 async function checkTaken({ joiner }: MoveScenario): Promise<void> {

@@ -37,8 +37,8 @@ async function scan(
   const found = new Set<string>();
   let cursor: string | null = '';
   while (cursor !== null && !signal.aborted) {
-    const at: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const path = `/v1/_keys/${keyspace}?prefix=${prefix}&limit=${PAGE_KEYS}${at}`;
+    const cursorQuery: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const path = `/v1/_keys/${keyspace}?prefix=${prefix}&limit=${PAGE_KEYS}${cursorQuery}`;
     const { status, bytes } = await askServer(place.port, { path });
     if (status !== 200) return null;
     const page = JSON.parse(bytes.toString()) as Page;

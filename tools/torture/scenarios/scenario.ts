@@ -52,10 +52,10 @@ export class Scenario {
     const stamp = seen?.stamp ?? null;
     const token = stamp === null ? null : formatSessionToken({ ...stamp, weak: false });
     const headers = token === null ? {} : { 'x-ringwright-session': token };
-    const about = { ...question, port, keyspace, headers };
+    const request = { ...question, port, keyspace, headers };
     const session = seen === undefined ? {} : { session: seen.session };
     return noted(this.stage.history, { ...question, ...session }, async () => ({
-      ...(await askRecord(about)),
+      ...(await askRecord(request)),
       port,
     }));
   }

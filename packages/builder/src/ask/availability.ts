@@ -24,7 +24,7 @@ export interface Availability {
 
 /** `gone` is 1 by the id of a device that is away. O(slots). */
 export function availabilityOf(ring: SlottedRing, gone: Uint8Array): Availability {
-  const found = {
+  const counts = {
     slotsLost: 0,
     partitionsHit: 0,
     belowWriteQuorum: 0,
@@ -33,21 +33,21 @@ export function availabilityOf(ring: SlottedRing, gone: Uint8Array): Availabilit
     withoutReplica: 0,
     onlyJoinersLeft: 0,
   };
-  const isThere = (id: number | null): boolean => id !== null && gone[id] !== 1;
+  const isPresent = (id: number | null): boolean => id !== null && gone[id] !== 1;
   for (let partition = 0; partition < ring.partitions; partition += 1) {
     const slots = slotsOf(ring, partition);
     // The partition takes no requests: not yet, or no longer.
     if (slots.length === 0) continue;
-    const readable = slots.filter(({ device }) => isThere(device));
-    const writable = readable.filter(({ joiner }) => joiner === null || isThere(joiner));
-    found.slotsLost += slots.length - readable.length;
-    if (readable.length < slots.length) found.partitionsHit += 1;
-    if (writable.length < quorumOf(slots.length)) found.belowWriteQuorum += 1;
-    if (readable.length < quorumOf(slots.length)) found.belowReadQuorum += 1;
-    if (readable.length === 1 && slots.length > 1) found.oneReplicaLeft += 1;
+    const readable = slots.filter(({ device }) => isPresent(device));
+    const writable = readable.filter(({ joiner }) => joiner === null || isPresent(joiner));
+    counts.slotsLost += slots.length - readable.length;
+    if (readable.length < slots.length) counts.partitionsHit += 1;
+    if (writable.length < quorumOf(slots.length)) counts.belowWriteQuorum += 1;
+    if (readable.length < quorumOf(slots.length)) counts.belowReadQuorum += 1;
+    if (readable.length === 1 && slots.length > 1) counts.oneReplicaLeft += 1;
     if (readable.length > 0) continue;
-    found.withoutReplica += 1;
-    if (slots.some(({ joiner }) => isThere(joiner))) found.onlyJoinersLeft += 1;
+    counts.withoutReplica += 1;
+    if (slots.some(({ joiner }) => isPresent(joiner))) counts.onlyJoinersLeft += 1;
   }
-  return found;
+  return counts;
 }

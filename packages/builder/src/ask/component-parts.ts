@@ -21,12 +21,12 @@ export function componentParts(
   state: BuilderState,
   settings: readonly (PartSettings | null)[] = [],
 ): ComponentPart[] {
-  const { components = [], ...own } = state;
-  let next = 0;
+  const { components = [], ...stateFields } = state;
+  let nextRow = 0;
   return components.map((component, at) => {
     const { replicas } = component;
-    const firstRow = next;
-    next += replicas;
+    const firstRow = nextRow;
+    nextRow += replicas;
     const ids = new Set(component.devices);
     const devices = state.devices.map((device) => (device && ids.has(device.id) ? device : null));
     const moves = ring.moves.flatMap((move) => {
@@ -35,8 +35,8 @@ export function componentParts(
     });
     return {
       ...{ component, firstRow },
-      ring: { ...ring, replicas, moves, table: ring.table.slice(firstRow, next) },
-      state: { ...own, ...settings[at], replicas, devices },
+      ring: { ...ring, replicas, moves, table: ring.table.slice(firstRow, nextRow) },
+      state: { ...stateFields, ...settings[at], replicas, devices },
     };
   });
 }

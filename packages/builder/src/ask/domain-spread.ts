@@ -134,6 +134,6 @@ function emptySpreads(state: BuilderState, tier: TierKind): Map<string, Spread> 
 }
 
 function empty(tier: TierKind, name: string): Spread {
-  const none = { share: 0, slots: 0, least: 0, most: 0, cap: null, tooMany: 0, tooFew: 0 };
-  return { tier, name, ...none, counts: [] };
+  const zeros = { share: 0, slots: 0, least: 0, most: 0, cap: null, tooMany: 0, tooFew: 0 };
+  return { tier, name, ...zeros, counts: [] };
 }

@@ -99,7 +99,7 @@ function recoveryOf(ring: Ring, state: BuilderState, isGone: Uint8Array): Recove
 
 function worstOf(survivors: readonly SurvivorLoad[]): number {
   const sending = survivors.filter(({ sources }) => sources > 0);
-  const all = sending.reduce((sum, { sources }) => sum + sources, 0);
+  const total = sending.reduce((sum, { sources }) => sum + sources, 0);
   const most = sending.reduce((worst, { sources }) => Math.max(worst, sources), 0);
-  return all === 0 ? 0 : (most * sending.length) / all;
+  return total === 0 ? 0 : (most * sending.length) / total;
 }

@@ -136,10 +136,10 @@ function balanceFigures(
       slotsToClear += slots;
       continue;
     }
-    const off = Math.abs(slots - share);
-    worstPercent = Math.max(worstPercent, (100 * off) / share);
-    if (off <= worstSlots) continue;
-    worstSlots = off;
+    const deviation = Math.abs(slots - share);
+    worstPercent = Math.max(worstPercent, (100 * deviation) / share);
+    if (deviation <= worstSlots) continue;
+    worstSlots = deviation;
     worstDevice = id;
   }
   let worstTierSlots = 0;
@@ -181,11 +181,11 @@ function dispersionFigures(
   placement: Placement,
   loads: Int32Array,
 ): TierDispersion[] {
-  const over = new Float64Array(tierNames.length);
+  const overCap = new Float64Array(tierNames.length);
   const least = new Float64Array(tierNames.length);
   for (let v = 1; v < tree.firstLeaf; v += 1) {
-    const spare = placement.partitions * shares.caps[v]!;
-    least[tree.level[v]!]! += Math.max(0, loads[v]! - spare);
+    const capacity = placement.partitions * shares.caps[v]!;
+    least[tree.level[v]!]! += Math.max(0, loads[v]! - capacity);
   }
   const count = new Int32Array(tree.nodes);
   for (let partition = 0; partition < placement.partitions; partition += 1) {
@@ -196,7 +196,7 @@ function dispersionFigures(
       if (leaf === placement.none) continue;
       for (let v = tree.parent[tree.firstLeaf + leaf]!; v > 0; v = tree.parent[v]!) {
         count[v]! += 1;
-        if (count[v]! > shares.caps[v]!) over[tree.level[v]!]! += 1;
+        if (count[v]! > shares.caps[v]!) overCap[tree.level[v]!]! += 1;
       }
     }
     for (let slot = start; slot < end; slot += 1) {
@@ -207,7 +207,7 @@ function dispersionFigures(
   }
   return tierNames.slice(1, -1).map((tier, index) => ({
     tier,
-    slotsOverCap: over[index + 1]!,
+    slotsOverCap: overCap[index + 1]!,
     unavoidable: least[index + 1]!,
   }));
 }

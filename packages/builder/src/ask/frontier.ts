@@ -40,8 +40,8 @@ export function overloadFrontier(input: FrontierInput, overloads?: readonly numb
   const { tree, shares } = placementProblem(state);
   const required = requiredOverload(tree, shares);
   const parts = required === null || required === 0 ? [] : PARTS.map((part) => part * required);
-  const wanted = overloads ?? [...USUAL, ...parts, state.overload];
-  const values = [...new Set(wanted.map((one) => Math.ceil(one * 1e6) / 1e6))];
+  const candidates = overloads ?? [...USUAL, ...parts, state.overload];
+  const values = [...new Set(candidates.map((one) => Math.ceil(one * 1e6) / 1e6))];
   const points = values.sort((a, b) => a - b).map((overload) => pointAt(input, overload));
   const best = Math.min(...points.map(({ beyondCapTotal }) => beyondCapTotal));
   const recommended = points.find(({ beyondCapTotal }) => beyondCapTotal <= best)?.overload ?? 0;

@@ -71,9 +71,9 @@ export function moveReason(before: Ring, state: BuilderState, move: PlannedMove)
     const sentence = `d${from} held ${held} slots, its share is ${share.toFixed(2)}`;
     return { rule: 'share', sentence };
   }
-  const [room, wanted] = [loads[to]!, targets.exact[nodeOf(to)]!];
-  if (room < Math.floor(wanted)) {
-    const sentence = `d${to} held ${room} slots, its share is ${wanted.toFixed(2)}`;
+  const [joinerSlots, joinerShare] = [loads[to]!, targets.exact[nodeOf(to)]!];
+  if (joinerSlots < Math.floor(joinerShare)) {
+    const sentence = `d${to} held ${joinerSlots} slots, its share is ${joinerShare.toFixed(2)}`;
     return { rule: 'share', sentence };
   }
   const sentence = 'neither device needed it: it makes room in the shortest chain of moves';

@@ -39,12 +39,12 @@ export function movesAtRisk(
       const partition = moves[first]!.partition;
       while (moves[next]?.partition === partition) next += 1;
       const slots = slotsAt(head, { partition, moves: moves.slice(first, next) });
-      const stay = slots.map(({ from }) => from).filter((devices) => devices.length > 0);
-      const both = slots.map(({ from, to }) => [...from, ...to]);
-      const done = slots.map(({ from, to }) => (to.length > 0 ? to : from));
-      if (breaks(stay, names, removed)) risk.before += 1;
-      if (breaks(both, names, removed)) risk.while += 1;
-      if (breaks(done, names, removed)) risk.after += 1;
+      const slotsBefore = slots.map(({ from }) => from).filter((devices) => devices.length > 0);
+      const slotsDuring = slots.map(({ from, to }) => [...from, ...to]);
+      const slotsAfter = slots.map(({ from, to }) => (to.length > 0 ? to : from));
+      if (breaks(slotsBefore, names, removed)) risk.before += 1;
+      if (breaks(slotsDuring, names, removed)) risk.while += 1;
+      if (breaks(slotsAfter, names, removed)) risk.after += 1;
     }
     return risk;
   });
@@ -60,16 +60,18 @@ interface MovingSlot {
 
 function slotsAt(
   { table }: Pick<Ring, 'table'>,
-  at: {
+  partitionMoves: {
     readonly partition: number;
     readonly moves: readonly Pick<PlannedMove, 'replica' | 'to'>[];
   },
 ): MovingSlot[] {
   const slots: MovingSlot[] = [];
-  const rows = Math.max(table.length, ...at.moves.map(({ replica }) => replica + 1));
+  const rows = Math.max(table.length, ...partitionMoves.moves.map(({ replica }) => replica + 1));
   for (let replica = 0; replica < rows; replica += 1) {
-    const from = [table[replica]?.[at.partition]].filter((id) => id !== undefined);
-    const to = at.moves.filter((move) => move.replica === replica).map((move) => move.to);
+    const from = [table[replica]?.[partitionMoves.partition]].filter((id) => id !== undefined);
+    const to = partitionMoves.moves
+      .filter((move) => move.replica === replica)
+      .map((move) => move.to);
     if (from.length + to.length > 0) slots.push({ from, to });
   }
   return slots;
@@ -82,13 +84,13 @@ function breaks(
   removed: Uint8Array,
 ): boolean {
   const quorum = quorumOf(slots.length);
-  const whole = slots.filter((devices) => devices.every((id) => removed[id] !== 1));
-  if (whole.length < quorum) return true;
-  return whole.some((devices) =>
+  const intact = slots.filter((devices) => devices.every((id) => removed[id] !== 1));
+  if (intact.length < quorum) return true;
+  return intact.some((devices) =>
     devices.some((id) => {
       const domain = names[id];
-      const left = whole.filter((others) => others.every((other) => names[other] !== domain));
-      return left.length < quorum;
+      const surviving = intact.filter((others) => others.every((other) => names[other] !== domain));
+      return surviving.length < quorum;
     }),
   );
 }

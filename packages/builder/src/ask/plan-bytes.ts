@@ -63,29 +63,29 @@ function landing(
 }
 
 function bytesPerDevice(table: Table, bytesOf: (partition: number) => number): Map<number, number> {
-  const held = new Map<number, number>();
+  const bytesByDevice = new Map<number, number>();
   for (const row of table) {
     for (let partition = 0; partition < row.length; partition += 1) {
       const id = deviceIn(row, partition);
-      if (id !== undefined) add(held, id, bytesOf(partition));
+      if (id !== undefined) add(bytesByDevice, id, bytesOf(partition));
     }
   }
-  return held;
+  return bytesByDevice;
 }
 
-function add(held: Map<number, number>, id: number, bytes: number): void {
-  held.set(id, (held.get(id) ?? 0) + bytes);
+function add(bytesByDevice: Map<number, number>, id: number, bytes: number): void {
+  bytesByDevice.set(id, (bytesByDevice.get(id) ?? 0) + bytes);
 }
 
 /**
  * Returns the relative load of the fullest device. Ignores devices without share, which give all of
  * their slots away.
  */
-function fullest(held: ReadonlyMap<number, number>, { devices }: Plan): number | null {
+function fullest(bytesByDevice: ReadonlyMap<number, number>, { devices }: Plan): number | null {
   const sharing = devices.filter(({ share }) => share > 0);
   const shares = sharing.reduce((sum, { share }) => sum + share, 0);
-  const bytes = sharing.reduce((sum, { id }) => sum + (held.get(id) ?? 0), 0);
+  const bytes = sharing.reduce((sum, { id }) => sum + (bytesByDevice.get(id) ?? 0), 0);
   if (bytes === 0) return null;
-  const most = Math.max(...sharing.map(({ id, share }) => (held.get(id) ?? 0) / share));
+  const most = Math.max(...sharing.map(({ id, share }) => (bytesByDevice.get(id) ?? 0) / share));
   return most / (bytes / shares);
 }

@@ -59,7 +59,7 @@ export function planTraffic(moves: readonly PlannedMove[], known: KnownSizes): T
   if (certain.length === 0) return null;
   const mean = certain.reduce((sum, size) => sum + size, 0) / certain.length;
   const inOut = new Map<number, { bytesIn: number; bytesOut: number }>();
-  const of = (id: number): { bytesIn: number; bytesOut: number } => {
+  const trafficOf = (id: number): { bytesIn: number; bytesOut: number } => {
     const found = inOut.get(id) ?? { bytesIn: 0, bytesOut: 0 };
     inOut.set(id, found);
     return found;
@@ -68,8 +68,8 @@ export function planTraffic(moves: readonly PlannedMove[], known: KnownSizes): T
   moves.forEach(({ partition, from, to }, index) => {
     const size = Math.max(0, (sizes[index] ?? mean) - known.heldBytes(to, partition));
     total += size;
-    if (from !== null) of(from).bytesOut += known.isAway(from) ? 0 : size;
-    of(to).bytesIn += size;
+    if (from !== null) trafficOf(from).bytesOut += known.isAway(from) ? 0 : size;
+    trafficOf(to).bytesIn += size;
   });
   const devices = [...inOut].map(([id, traffic]) => deviceTraffic(id, traffic, known));
   return {

@@ -115,12 +115,12 @@ interface CutsAhead {
 /** Returns the cuts that do not exist yet, by the partition that they cut. */
 export function cutsAhead(partitioner: RangesPartitioner, keys: readonly string[]): CutsAhead[] {
   const partitionOf = partitionerOf(partitioner);
-  const there = new Set(partitioner.starts);
+  const existingStarts = new Set(partitioner.starts);
   const cuts = new Map<number, string[]>();
   for (const key of new Set(keys)) {
     const bytes = Buffer.from(key);
     const start = keyText(bytes);
-    if (there.has(start)) continue;
+    if (existingStarts.has(start)) continue;
     const partition = partitionOf(bytes);
     cuts.set(partition, [...(cuts.get(partition) ?? []), start]);
   }

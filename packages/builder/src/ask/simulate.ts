@@ -44,12 +44,12 @@ const PAPER_ID = '0'.repeat(64);
 
 /** Copying takes no time here. Moves that minPartHours holds back are left for the next step. */
 export function simulate(state: BuilderState, steps: readonly SimulationStep[]): StepFigures[] {
-  let now: Simulated = { ring: null, state, versionHours: new Map() };
+  let simulated: Simulated = { ring: null, state, versionHours: new Map() };
   let hours = 0;
   return steps.map((step) => {
     hours += step.afterHours;
-    const { after, figures } = simulateStep(now, step, hours);
-    now = after;
+    const { after, figures } = simulateStep(simulated, step, hours);
+    simulated = after;
     return figures;
   });
 }
@@ -66,7 +66,7 @@ function simulateStep(
     partitionsMovingTwice: 0,
     versions: 0,
   };
-  const head = { name: step.name, hours };
+  const stepInfo = { name: step.name, hours };
   try {
     const state = applyChanges(dropEmptyDevices(before.state, before.ring), step.changes);
     let { ring } = before;
@@ -90,12 +90,12 @@ function simulateStep(
     } while (totals.movesLeft > 0 && totals.versions < WAVES_MAX);
     const { balance, dispersion, spread } = ringFigures(ring, state);
     const figures = { balance, dispersion, spread };
-    const done = { ...head, version: ring.version, ...totals, figures, refusal: null };
-    return { after: { ring, state, versionHours }, figures: done };
+    const stepFigures = { ...stepInfo, version: ring.version, ...totals, figures, refusal: null };
+    return { after: { ring, state, versionHours }, figures: stepFigures };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const refusal = { code: error.code, message: error.message };
     const version = before.ring?.version ?? 0;
-    return { after: before, figures: { ...head, version, ...totals, figures: null, refusal } };
+    return { after: before, figures: { ...stepInfo, version, ...totals, figures: null, refusal } };
   }
 }

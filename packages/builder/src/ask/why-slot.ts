@@ -143,15 +143,19 @@ function ruleOf(
 function domainsOf(
   { tree, targets }: PlacementProblem,
   state: BuilderState,
-  at: { readonly partition: number; readonly device: number; readonly holders: readonly number[] },
+  slot: {
+    readonly partition: number;
+    readonly device: number;
+    readonly holders: readonly number[];
+  },
 ): DomainBounds[] {
-  const device = state.devices[at.device] ?? null;
-  const leaf = tree.leafOfDevice[at.device] ?? -1;
+  const device = state.devices[slot.device] ?? null;
+  const leaf = tree.leafOfDevice[slot.device] ?? -1;
   if (device === null) return [];
-  const { low, high } = boundsOf(targets, at.partition);
+  const { low, high } = boundsOf(targets, slot.partition);
   return tierKinds.slice(0, -1).map((tier, index) => {
     const name = tierName(device, tier);
-    const held = heldIn(state, at.holders, { tier, name });
+    const held = heldIn(state, slot.holders, { tier, name });
     const v = leaf < 0 ? -1 : domainAt(tree, leaf, index + 1);
     const bounds = v < 0 ? { least: 0, most: 0 } : { least: low[v]!, most: high[v]! };
     return { tier, name, held, ...bounds };
@@ -160,7 +164,7 @@ function domainsOf(
 
 function alternativesTo(
   { tree, targets }: PlacementProblem,
-  at: {
+  slot: {
     readonly partition: number;
     readonly device: number;
     readonly others: readonly number[];
@@ -168,20 +172,20 @@ function alternativesTo(
   },
 ): { legal: number; withRoom: number } {
   const rules = createRules(tree, targets);
-  startPartition(rules, at.partition, at.others.length + 1);
+  startPartition(rules, slot.partition, slot.others.length + 1);
   const added: number[] = [];
   const found = { legal: 0, withRoom: 0 };
-  for (const id of at.others) {
+  for (const id of slot.others) {
     const leaf = tree.leafOfDevice[id] ?? -1;
     if (leaf < 0 || !addLeaf(rules, leaf)) continue;
     added.push(leaf);
   }
-  const taken = new Set([at.device, ...at.others]);
+  const excluded = new Set([slot.device, ...slot.others]);
   for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
     const id = tree.deviceIds[leaf]!;
-    if (taken.has(id) || !hasRoom(rules, tree.firstLeaf + leaf)) continue;
+    if (excluded.has(id) || !hasRoom(rules, tree.firstLeaf + leaf)) continue;
     found.legal += 1;
-    if (at.loads[id]! < targets.floor[tree.firstLeaf + leaf]!) found.withRoom += 1;
+    if (slot.loads[id]! < targets.floor[tree.firstLeaf + leaf]!) found.withRoom += 1;
   }
   for (const leaf of added) removeLeaf(rules, leaf);
   return found;

@@ -61,20 +61,20 @@ function checkBounds(graph: CertificateGraph, at: PartitionSlots, faults: Faults
   for (let slot = 0; slot < at.slots; slot += 1) {
     if (at.held[slot]! >= 0) countLeaf(graph, at.held[slot]!, 1);
   }
-  const open = [0];
-  for (let v = open.pop(); v !== undefined; v = open.pop()) {
+  const stack = [0];
+  for (let v = stack.pop(); v !== undefined; v = stack.pop()) {
     const first = tree.firstChild[v]!;
     for (let u = first; v < tree.firstLeaf && u < first + tree.childCount[v]!; u += 1) {
-      const here = count[u]!;
-      if (here < low[u]! || here > high[u]!) {
+      const total = count[u]!;
+      if (total < low[u]! || total > high[u]!) {
         const bounds = `${low[u]!} to ${high[u]!}`;
         report(
           faults,
           'BOUNDS_BROKEN',
-          `partition ${at.partition} has ${here} replicas in ${nodeName(tree, u)}, not ${bounds}`,
+          `partition ${at.partition} has ${total} replicas in ${nodeName(tree, u)}, not ${bounds}`,
         );
       }
-      if (here > 0) open.push(u);
+      if (total > 0) stack.push(u);
     }
   }
   for (let slot = 0; slot < at.slots; slot += 1) {

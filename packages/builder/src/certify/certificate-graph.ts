@@ -43,13 +43,13 @@ export function certificateGraph(
 /** Writes the leaves of a partition's slots to `into`, -1 without leaf; returns their number. */
 export function leavesOf(
   { tree }: CertificateGraph,
-  at: { readonly table: Table; readonly partition: number },
+  source: { readonly table: Table; readonly partition: number },
   into: Int32Array,
 ): number {
   let slots = 0;
-  for (const row of at.table) {
-    if (at.partition >= row.length) continue;
-    into[slots] = tree.leafOfDevice[row[at.partition]!] ?? -1;
+  for (const row of source.table) {
+    if (source.partition >= row.length) continue;
+    into[slots] = tree.leafOfDevice[row[source.partition]!] ?? -1;
     slots += 1;
   }
   return slots;

@@ -39,9 +39,9 @@ interface CertifyInput {
 
 /** Linear in the slots, and in the changed partitions per pass. Throws REPLICAS_EXCEED_DEVICES. */
 export function certify(input: CertifyInput): Certificate {
-  const held = withoutEmpty(input);
-  const { tree, targets } = input.problem ?? problemOf({ ...held, state: input.state });
-  const graph = certificateGraph(tree, targets, held);
+  const tables = withoutEmpty(input);
+  const { tree, targets } = input.problem ?? problemOf({ ...tables, state: input.state });
+  const graph = certificateGraph(tree, targets, tables);
   const { faults, moves, changed } = scanTables(graph);
   const potentials = new Int32Array(input.state.devices.length);
   const pinned = targets.own !== undefined;
@@ -68,8 +68,8 @@ function withoutEmpty({ before, after }: CertifyInput): Pick<CertifyInput, 'befo
   const [first] = after;
   if (first === undefined || !first.includes(noDeviceIn(first))) return { before, after };
   const isHeld = (_: number, column: number): boolean => deviceIn(first, column) !== undefined;
-  const held = (table: Table): Table => table.map((row) => row.filter(isHeld));
-  return { before: held(before), after: held(after) };
+  const withoutUnheld = (table: Table): Table => table.map((row) => row.filter(isHeld));
+  return { before: withoutUnheld(before), after: withoutUnheld(after) };
 }
 
 function problemOf({ before, after, state }: CertifyInput): PlacementProblem {

@@ -49,9 +49,9 @@ function reassign(
   },
 ): void {
   const countOf = (node: number): number => counts.get(node) ?? 0;
-  const gone = [...list.keys()].filter((at) => !nodes.includes(list[at]!));
-  const over = [...list.keys()].filter((at) => countOf(list[at]!) > Math.ceil(share));
-  for (const at of gone.length > 0 ? gone : over.slice(0, 1)) {
+  const removedIndexes = [...list.keys()].filter((at) => !nodes.includes(list[at]!));
+  const overfullIndexes = [...list.keys()].filter((at) => countOf(list[at]!) > Math.ceil(share));
+  for (const at of removedIndexes.length > 0 ? removedIndexes : overfullIndexes.slice(0, 1)) {
     const others = nodes.filter((node) => !list.includes(node));
     const to = others.reduce((least, node) => (countOf(node) < countOf(least) ? node : least));
     counts.set(list[at]!, countOf(list[at]!) - 1);
@@ -68,19 +68,21 @@ export function ownBuilder({ replicas, partitions }: SchemeSettings): Scheme {
     let state = createState({ ...settings, partitioner, replicas });
     let head: Ring | null = null;
     return steps.map((nodes) => {
-      const there = state.devices.flatMap((device) =>
+      const activeIds = state.devices.flatMap((device) =>
         device?.state === 'active' ? [device.id] : [],
       );
       state = applyChanges(state, [
-        ...nodes.filter((node) => !there.includes(node)).map(added),
-        ...there.filter((id) => !nodes.includes(id)).map((id): Change => ({ kind: 'remove', id })),
+        ...nodes.filter((node) => !activeIds.includes(node)).map(added),
+        ...activeIds
+          .filter((id) => !nodes.includes(id))
+          .map((id): Change => ({ kind: 'remove', id })),
       ]);
-      for (let left = true; left; ) {
+      for (let hasMore = true; hasMore; ) {
         const headId = head === null ? null : 'f'.repeat(64);
         const from = { head, headId, state, direct: true };
         const plan = planVersion(from);
         head = nextRing(plan, from);
-        left = plan.movesLeft > 0;
+        hasMore = plan.movesLeft > 0;
       }
       const { table }: Pick<Ring, 'table'> = head!;
       return tableLayout(
@@ -95,8 +97,8 @@ export function ownBuilder({ replicas, partitions }: SchemeSettings): Scheme {
 
 function added(id: number): Change {
   const ip = `10.0.${id >> 8}.${id & 255}`;
-  const place = { region: 1, zone: id + 1, ip, port: 6200, device: 'sda' };
-  return { kind: 'add', device: { id, ...place, weight: 1, meta: '' } };
+  const address = { region: 1, zone: id + 1, ip, port: 6200, device: 'sda' };
+  return { kind: 'add', device: { id, ...address, weight: 1, meta: '' } };
 }
 
 function tableLayout(table: readonly (readonly number[])[]): Layout {
@@ -138,11 +140,11 @@ function shifted(before: readonly number[], nodes: readonly number[], random: Ra
   }
   const lacking = new Map(quotasOf(counts, owners.length));
   const free = shuffle(Int32Array.from(owners.keys()), random).filter((index) => {
-    const room = lacking.get(owners[index]!) ?? 0;
-    if (room > 0) lacking.set(owners[index]!, room - 1);
-    return room === 0;
+    const missing = lacking.get(owners[index]!) ?? 0;
+    if (missing > 0) lacking.set(owners[index]!, missing - 1);
+    return missing === 0;
   });
-  const takers = [...lacking].flatMap(([node, room]) => Array<number>(room).fill(node));
+  const takers = [...lacking].flatMap(([node, missing]) => Array<number>(missing).fill(node));
   for (const [at, node] of shuffle(Int32Array.from(takers), random).entries())
     owners[free[at]!] = node;
   return owners;

@@ -71,12 +71,12 @@ function circleOf(
   nodes: readonly number[],
   { tokens, seed }: Pick<SchemeSettings, 'tokens' | 'seed'>,
 ): Token[] {
-  const taken = new Set<number>();
+  const usedPositions = new Set<number>();
   const circle = nodes.flatMap((node) => {
     const random = seededRandom(seed * 65_537 + node);
     return Array.from({ length: tokens }, () => ({ position: random.next(), node }));
   });
   return circle
-    .filter(({ position }) => !taken.has(position) && taken.add(position))
+    .filter(({ position }) => !usedPositions.has(position) && usedPositions.add(position))
     .sort(byPosition);
 }

@@ -41,8 +41,8 @@ export function byteLoads(wanted: Placement, problem: ByteProblem): ByteLoads {
   const placement = { ...wanted, leaf: wanted.leaf.slice() };
   const bySize = Int32Array.from(bytes.keys()).sort((a, b) => bytes[a]! - bytes[b]! || a - b);
   const rank = new Int32Array(bytes.length);
-  bySize.forEach((partition, place) => {
-    rank[partition] = place;
+  bySize.forEach((partition, index) => {
+    rank[partition] = index;
   });
   const loads: ByteLoads = {
     ...problem,
@@ -117,7 +117,7 @@ function listSlot(
   { slot, by }: { readonly slot: number; readonly by: 1 | -1 },
 ): void {
   const rankOf = (one: number): number => loads.rank[partitionOf(loads, one)]!;
-  const place = firstWhere(list.length, (index) => rankOf(list[index]!) >= rankOf(slot));
-  if (by === 1) list.splice(place, 0, slot);
-  else list.splice(place, 1);
+  const position = firstWhere(list.length, (index) => rankOf(list[index]!) >= rankOf(slot));
+  if (by === 1) list.splice(position, 0, slot);
+  else list.splice(position, 1);
 }

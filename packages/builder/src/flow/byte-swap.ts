@@ -79,16 +79,16 @@ function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null
   const list = (any ? loads.slots : loads.moved)[to]!;
   const size = bytes[partitionOf(loads, slot)]!;
   const slope = sums[from]! / shares[from]! - sums[to]! / shares[to]!;
-  const wanted = size - slope / (1 / shares[from]! + 1 / shares[to]!);
-  let above = firstWhere(list.length, (place) => sizeAt(loads, list, place)! >= wanted);
+  const idealSize = size - slope / (1 / shares[from]! + 1 / shares[to]!);
+  let above = firstWhere(list.length, (index) => sizeAt(loads, list, index)! >= idealSize);
   let below = above - 1;
-  const own = costOf(loads, slot, to);
+  const ownCost = costOf(loads, slot, to);
   for (let tries = 0; tries < PARTNERS_MAX; tries += 1) {
     const [over, under] = [sizeAt(loads, list, above), sizeAt(loads, list, below)];
     if (over === null && under === null) return null;
-    const takeAbove = under === null || (over !== null && over - wanted <= wanted - under);
+    const takeAbove = under === null || (over !== null && over - idealSize <= idealSize - under);
     const other = list[takeAbove ? above++ : below--]!;
-    const cost = own + costOf(loads, other, from);
+    const cost = ownCost + costOf(loads, other, from);
     const partition = partitionOf(loads, other);
     if (partition === partitionOf(loads, slot) || cost > most) continue;
     const swap = swapOf(search, { to, other, change: size - bytes[partition]!, cost });
@@ -97,8 +97,8 @@ function exchangeWith(search: Search, to: number, any: boolean): ByteSwap | null
   return null;
 }
 
-function sizeAt(loads: ByteLoads, list: readonly number[], place: number): number | null {
-  const slot = list[place];
+function sizeAt(loads: ByteLoads, list: readonly number[], index: number): number | null {
+  const slot = list[index];
   return slot === undefined ? null : loads.bytes[partitionOf(loads, slot)]!;
 }
 

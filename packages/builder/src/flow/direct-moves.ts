@@ -69,18 +69,18 @@ function hasMoved(work: RebalanceWork, partition: number): boolean {
   return false;
 }
 
-function moveSlot(work: RebalanceWork, at: SlotPlace, pass: Pass): boolean {
+function moveSlot(work: RebalanceWork, slotPlace: SlotPlace, pass: Pass): boolean {
   const { placement, rules, balance } = work;
-  if (!enterPartition(work, at.partition)) return false;
-  const from = placement.leaf[at.slot]!;
+  if (!enterPartition(work, slotPlace.partition)) return false;
+  const from = placement.leaf[slotPlace.slot]!;
   removeLeaf(rules, from);
   const to = pass.planned
-    ? farthestLeaf(work, at)
-    : drawLeaf(work, { ...at, below: 0 }, { plus: balance.missing, minus: rules.zeros });
+    ? farthestLeaf(work, slotPlace)
+    : drawLeaf(work, { ...slotPlace, below: 0 }, { plus: balance.missing, minus: rules.zeros });
   addLeaf(rules, from);
-  leavePartition(work, at.partition);
+  leavePartition(work, slotPlace.partition);
   if (to < 0) return false;
-  setSlot(work, at, to);
+  setSlot(work, slotPlace, to);
   return true;
 }
 
@@ -88,11 +88,11 @@ function moveSlot(work: RebalanceWork, at: SlotPlace, pass: Pass): boolean {
  * Returns a wanted leaf as far away as possible: below the highest node that the slot can reach
  * through tiers with a surplus.
  */
-function farthestLeaf(work: RebalanceWork, at: SlotPlace): number {
+function farthestLeaf(work: RebalanceWork, slotPlace: SlotPlace): number {
   const { tree, rules, balance, placement } = work;
   const { loads, quotas } = balance;
   const meetings: number[] = [];
-  let node = tree.firstLeaf + placement.leaf[at.slot]!;
+  let node = tree.firstLeaf + placement.leaf[slotPlace.slot]!;
   while (node > 0 && loads[node]! > quotas[node]!) {
     node = tree.parent[node]!;
     meetings.push(node);
@@ -100,7 +100,7 @@ function farthestLeaf(work: RebalanceWork, at: SlotPlace): number {
   for (let i = meetings.length - 1; i >= 0; i -= 1) {
     const below = meetings[i]!;
     if (rules.bound[below] !== 1 && !hasRoom(rules, below)) continue;
-    const found = drawLeaf(work, { ...at, below }, { plus: quotas, minus: loads });
+    const found = drawLeaf(work, { ...slotPlace, below }, { plus: quotas, minus: loads });
     if (found >= 0) return found;
   }
   return -1;

@@ -33,34 +33,34 @@ export function evenBytes(
   { swapBudget, ...problem }: ByteProblem & { readonly swapBudget: number },
 ): Placement {
   const loads = byteLoads(wanted, problem);
-  const left = { looks: byteLooksMax };
-  sweep(loads, left);
-  for (let budget = swapBudget; budget > 0 && left.looks > 0; ) {
-    const swap = dearSwap(loads, budget, left);
+  const budgetLeft = { searches: byteLooksMax };
+  sweep(loads, budgetLeft);
+  for (let budget = swapBudget; budget > 0 && budgetLeft.searches > 0; ) {
+    const swap = dearSwap(loads, budget, budgetLeft);
     if (swap === null) break;
-    make(loads, swap);
+    applySwap(loads, swap);
     budget -= swap.cost;
-    sweep(loads, left);
+    sweep(loads, budgetLeft);
   }
   return loads.placement;
 }
 
-interface LooksLeft {
-  looks: number;
+interface SearchBudget {
+  searches: number;
 }
 
 /** Repeats until no change without cost helps. */
-function sweep(loads: ByteLoads, left: LooksLeft): void {
+function sweep(loads: ByteLoads, budgetLeft: SearchBudget): void {
   const { placement, bytes, moves } = loads;
-  for (let found = true; found && left.looks > 0; ) {
+  for (let found = true; found && budgetLeft.searches > 0; ) {
     found = false;
-    for (let partition = 0; partition < bytes.length && left.looks > 0; partition += 1) {
+    for (let partition = 0; partition < bytes.length && budgetLeft.searches > 0; partition += 1) {
       if (moves[partition] === 0 && droppedLeaves(loads, partition).length === 0) continue;
       const start = partition * placement.width;
       for (let slot = start; slot < start + replicasOf(placement, partition); slot += 1) {
-        const swap = look(loads, { slot, most: 0 }, left);
+        const swap = findSwap(loads, { slot, most: 0 }, budgetLeft);
         if (swap === null) continue;
-        make(loads, swap);
+        applySwap(loads, swap);
         found = true;
       }
     }
@@ -71,15 +71,15 @@ function sweep(loads: ByteLoads, left: LooksLeft): void {
  * Returns the change with the highest gain per move for the fullest device, or else for the
  * emptiest.
  */
-function dearSwap(loads: ByteLoads, most: number, left: LooksLeft): ByteSwap | null {
+function dearSwap(loads: ByteLoads, most: number, budgetLeft: SearchBudget): ByteSwap | null {
   const { sums, shares } = loads;
   const leaves = [...shares.keys()].filter((leaf) => shares[leaf]! > 0);
   leaves.sort((a, b) => sums[b]! / shares[b]! - sums[a]! / shares[a]! || a - b);
   for (const leaf of [leaves[0], leaves.at(-1)]) {
     let best: ByteSwap | null = null;
     for (const slot of leaf === undefined ? [] : loads.slots[leaf]!) {
-      if (left.looks <= 0) break;
-      const swap = look(loads, { slot, most }, left);
+      if (budgetLeft.searches <= 0) break;
+      const swap = findSwap(loads, { slot, most }, budgetLeft);
       if (swap !== null && swap.gain > (best?.gain ?? 0)) best = swap;
     }
     if (best !== null) return best;
@@ -87,16 +87,16 @@ function dearSwap(loads: ByteLoads, most: number, left: LooksLeft): ByteSwap | n
   return null;
 }
 
-function look(
+function findSwap(
   loads: ByteLoads,
   { slot, most }: { readonly slot: number; readonly most: number },
-  left: LooksLeft,
+  budgetLeft: SearchBudget,
 ): ByteSwap | null {
-  left.looks -= loads.shares.length;
+  budgetLeft.searches -= loads.shares.length;
   return bestSwap(loads, slot, most);
 }
 
-function make(loads: ByteLoads, { slot, to, other }: ByteSwap): void {
+function applySwap(loads: ByteLoads, { slot, to, other }: ByteSwap): void {
   const from = loads.placement.leaf[slot]!;
   giveSlot(loads, slot, to);
   if (other !== null) giveSlot(loads, other, from);

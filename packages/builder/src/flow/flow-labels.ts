@@ -83,11 +83,11 @@ function relaxBelow(graph: FlowGraph, at: number, label: number): boolean {
   let changed = false;
   const first = tree.firstChild[v]!;
   for (let u = first; u < first + tree.childCount[v]!; u += 1) {
-    const room =
+    const hasSpare =
       rules.sum[u]! < rules.need[u]! || ((at & 1) === 1 && rules.need[u]! < rules.high[u]!);
     if (rules.closed[u] === 1) continue;
-    if (!room && (u >= tree.firstLeaf || rules.bound[u] === 0)) continue;
-    if (relaxBelow(graph, u * 2 + (room ? 1 : 0), label)) changed = true;
+    if (!hasSpare && (u >= tree.firstLeaf || rules.bound[u] === 0)) continue;
+    if (relaxBelow(graph, u * 2 + (hasSpare ? 1 : 0), label)) changed = true;
   }
   return changed;
 }

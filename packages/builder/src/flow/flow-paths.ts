@@ -157,8 +157,8 @@ function liveCounts({ labels, work }: FlowGraph): Map<number, Int32Array> {
 function applyPath(graph: FlowGraph, path: readonly Arc[]): boolean {
   for (let i = path.length - 1; i >= 0; i -= 1) {
     if (applyArc(graph, path[i]!)) continue;
-    for (let done = i + 1; done < path.length; done += 1) {
-      const { partition, from, to } = path[done]!;
+    for (let undone = i + 1; undone < path.length; undone += 1) {
+      const { partition, from, to } = path[undone]!;
       applyArc(graph, { partition, from: to, to: from });
     }
     return false;
@@ -205,9 +205,9 @@ function leafIndex(placement: Placement, partitions: Int32Array): LeafIndex {
   for (const partition of partitions) {
     const first = partition * width;
     for (let slot = first; slot < first + replicasOf(placement, partition); slot += 1) {
-      const at = leaf[slot]!;
-      list[next[at]!] = partition;
-      next[at]! += 1;
+      const leafId = leaf[slot]!;
+      list[next[leafId]!] = partition;
+      next[leafId]! += 1;
     }
   }
   return { start, partitions: list };
@@ -230,15 +230,15 @@ function findRoundable(graph: FlowGraph, from: number, counts: Int32Array): numb
 function lowerable(
   graph: FlowGraph,
   v: number,
-  wanted: { readonly counts: Int32Array; readonly except: number },
+  search: { readonly counts: Int32Array; readonly except: number },
 ): number {
   const { tree, balance } = graph.work;
   if (v >= tree.firstLeaf) return v;
   const first = tree.firstChild[v]!;
   for (let u = first; u < first + tree.childCount[v]!; u += 1) {
-    if (u === wanted.except || wanted.counts[u]! <= 0) continue;
+    if (u === search.except || search.counts[u]! <= 0) continue;
     if (balance.quotas[u]! <= graph.targets.floor[u]!) continue;
-    const found = lowerable(graph, u, wanted);
+    const found = lowerable(graph, u, search);
     if (found >= 0) return found;
   }
   return -1;

@@ -63,19 +63,23 @@ interface Goal {
 /** Returns the group, divided in two when its overfull part must hold more than its targets. */
 function parted(
   goal: Goal,
-  at: { readonly groups: readonly Group[]; readonly i: number; readonly overfull: Uint8Array },
+  selection: {
+    readonly groups: readonly Group[];
+    readonly i: number;
+    readonly overfull: Uint8Array;
+  },
 ): Group[] {
   const { tree, targets } = goal;
-  const { leaves, slots } = at.groups[at.i]!;
-  const part = leaves.filter((leaf) => at.overfull[leaf] === 1);
-  const rest = leaves.filter((leaf) => at.overfull[leaf] === 0);
+  const { leaves, slots } = selection.groups[selection.i]!;
+  const part = leaves.filter((leaf) => selection.overfull[leaf] === 1);
+  const rest = leaves.filter((leaf) => selection.overfull[leaf] === 0);
   if (part.length === 0 || rest.length === 0) return [{ leaves, slots }];
-  const elders = at.groups.slice(0, at.i);
-  const held = elders.reduce((sum, group) => sum + group.slots, 0);
-  const first = [...elders.flatMap((group) => group.leaves), ...part];
-  const least = leastLoad(goal, first) - held;
-  const meant = part.reduce((sum, leaf) => sum + targets.exact[tree.firstLeaf + leaf]!, 0);
-  if (least <= meant + EPSILON) return [{ leaves, slots }];
+  const elders = selection.groups.slice(0, selection.i);
+  const elderSlots = elders.reduce((sum, group) => sum + group.slots, 0);
+  const leavesSoFar = [...elders.flatMap((group) => group.leaves), ...part];
+  const least = leastLoad(goal, leavesSoFar) - elderSlots;
+  const targetSlots = part.reduce((sum, leaf) => sum + targets.exact[tree.firstLeaf + leaf]!, 0);
+  if (least <= targetSlots + EPSILON) return [{ leaves, slots }];
   return [
     { leaves: part, slots: least },
     { leaves: rest, slots: slots - least },
@@ -152,20 +156,20 @@ function levelled({ tree, targets, ring }: PlacementProblem, groups: readonly Gr
     for (const leaf of group.leaves) exact[leaf] = loadAt(targets, tree.firstLeaf + leaf, level);
   }
   const { low, high } = targets;
-  const whole = { partitions: ring.partitions, slots: targets.exact[0]! };
-  return { ...targetsOfLeaves(tree, exact, whole), low, high };
+  const totals = { partitions: ring.partitions, slots: targets.exact[0]! };
+  return { ...targetsOfLeaves(tree, exact, totals), low, high };
 }
 
 /** How full the leaves of a group are, in proportion to their targets. */
 interface Level {
   /** See loadAt. Infinity: all leaves of the group have target 0, but they must hold slots. */
-  readonly at: number;
+  readonly fullness: number;
   /** Slots of each leaf above its ceiling. */
   readonly beyond: number;
 }
 
 function isAbove(a: Level, b: Level): boolean {
-  return a.at === b.at ? a.beyond > b.beyond : a.at > b.at;
+  return a.fullness === b.fullness ? a.beyond > b.beyond : a.fullness > b.fullness;
 }
 
 /** Finds by bisection the level at which the group's leaves together hold its slots. */
@@ -174,19 +178,19 @@ function levelOf({ leaves, slots }: Group, targets: Targets, tree: TierTree): Le
   const most = nodes.reduce((sum, node) => sum + targets.ceil[node]!, 0);
   // When a large device takes all that its tier may have, a small one beside it has no share.
   if (slots > most && nodes.every((node) => targets.exact[node] === 0)) {
-    return { at: Infinity, beyond: (slots - most) / leaves.length };
+    return { fullness: Infinity, beyond: (slots - most) / leaves.length };
   }
   let low = EMPTY;
   let high = 1;
-  const sumAt = (at: number): number =>
-    nodes.reduce((sum, node) => sum + loadAt(targets, node, { at, beyond: 0 }), 0);
+  const sumAt = (fullness: number): number =>
+    nodes.reduce((sum, node) => sum + loadAt(targets, node, { fullness, beyond: 0 }), 0);
   while (sumAt(high) < slots) high *= 2;
   for (let step = 0; step < BISECTIONS; step += 1) {
     const middle = (low + high) / 2;
     if (sumAt(middle) < slots) low = middle;
     else high = middle;
   }
-  return { at: high, beyond: 0 };
+  return { fullness: high, beyond: 0 };
 }
 
 const EMPTY = -1;
@@ -197,12 +201,18 @@ const BISECTIONS = 60;
  * 1/2, the ceiling at 1, and proportionally more above. So no leaf leaves its floor and ceiling
  * before all leaves of the group must.
  */
-function loadAt({ exact, floor, ceil }: Targets, node: number, { at, beyond }: Level): number {
+function loadAt(
+  { exact, floor, ceil }: Targets,
+  node: number,
+  { fullness, beyond }: Level,
+): number {
   const [least, share, most] = [floor[node]!, exact[node]!, ceil[node]!];
-  if (at === Infinity) return most + beyond;
-  if (at <= 0) return least * (at - EMPTY);
-  if (at >= 1) return most + (at - 1) * share;
-  return at < 1 / 2 ? least + 2 * at * (share - least) : share + (2 * at - 1) * (most - share);
+  if (fullness === Infinity) return most + beyond;
+  if (fullness <= 0) return least * (fullness - EMPTY);
+  if (fullness >= 1) return most + (fullness - 1) * share;
+  return fullness < 1 / 2
+    ? least + 2 * fullness * (share - least)
+    : share + (2 * fullness - 1) * (most - share);
 }
 
 function leavesOf(tree: TierTree): number[] {

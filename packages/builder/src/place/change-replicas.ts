@@ -46,13 +46,13 @@ function dropOne(work: RebalanceWork, partition: number, had: number): void {
     .filter((slot) => leaf[slot] !== none)
     .sort((a, b) => isNew(a) - isNew(b) || fullness(a) - fullness(b) || a - b);
   startPartition(rules, partition, count);
-  const kept: number[] = [];
+  const keptSlots: number[] = [];
   for (const slot of order) {
-    if (addLeaf(rules, leaf[slot]!)) kept.push(slot);
+    if (addLeaf(rules, leaf[slot]!)) keptSlots.push(slot);
     else setSlot(work, { partition, slot }, none);
   }
-  for (const slot of kept) removeLeaf(rules, leaf[slot]!);
-  for (const slot of kept) {
+  for (const slot of keptSlots) removeLeaf(rules, leaf[slot]!);
+  for (const slot of keptSlots) {
     if (slot < start + count) continue;
     let free = start;
     while (leaf[free] !== none) free += 1;
@@ -75,30 +75,30 @@ export function cutTable(
     return null;
   const table = zeroTable(head.partitions, replicas, head.devices.length);
   for (let partition = 0; partition < head.partitions; partition += 1) {
-    const held = head.table.flatMap((row) => (partition < row.length ? [row[partition]!] : []));
+    const holders = head.table.flatMap((row) => (partition < row.length ? [row[partition]!] : []));
     const count = replicasOf(wanted, partition);
     const start = partition * wanted.width;
-    const stay = new Set<number>();
+    const staying = new Set<number>();
     for (let slot = start; slot < start + count; slot += 1)
-      stay.add(tree.deviceIds[wanted.leaf[slot]!]!);
-    const keep = held.filter((id, row) => row < count || stay.has(id));
-    while (keep.length > count) keep.splice(lastOf(keep, stay), 1);
+      staying.add(tree.deviceIds[wanted.leaf[slot]!]!);
+    const keptIds = holders.filter((id, row) => row < count || staying.has(id));
+    while (keptIds.length > count) keptIds.splice(lastOf(keptIds, staying), 1);
     for (let row = 0; row < count; row += 1) {
-      const own = held[row]!;
-      if (keep.includes(own)) table[row]![partition] = own;
+      const id = holders[row]!;
+      if (keptIds.includes(id)) table[row]![partition] = id;
     }
-    const late = keep.filter((id) => held.indexOf(id) >= count);
+    const displaced = keptIds.filter((id) => holders.indexOf(id) >= count);
     for (let row = 0; row < count; row += 1) {
-      if (!keep.includes(held[row]!)) table[row]![partition] = late.shift()!;
+      if (!keptIds.includes(holders[row]!)) table[row]![partition] = displaced.shift()!;
     }
   }
   return { replicas, table };
 }
 
 /** Returns the index of the last device that need not stay. */
-function lastOf(held: readonly number[], stay: ReadonlySet<number>): number {
-  for (let i = held.length - 1; i >= 0; i -= 1) if (!stay.has(held[i]!)) return i;
-  return held.length - 1;
+function lastOf(holders: readonly number[], staying: ReadonlySet<number>): number {
+  for (let i = holders.length - 1; i >= 0; i -= 1) if (!staying.has(holders[i]!)) return i;
+  return holders.length - 1;
 }
 
 interface ReplicaStep {
@@ -115,9 +115,9 @@ export function checkReplicaStep({ head, state, direct }: ReplicaStep): void {
   const { partitions, replicas } = head;
   const fresh = slotCount(partitions, state.replicas) - slotCount(partitions, replicas);
   if (direct === true || fresh === 0) return;
-  const room = Math.min(1, movesInFlightMax / partitions);
-  if (fresh <= room * partitions && fresh >= -partitions) return;
-  const step = fresh > 0 ? replicas + room : replicas - 1;
+  const growthMax = Math.min(1, movesInFlightMax / partitions);
+  if (fresh <= growthMax * partitions && fresh >= -partitions) return;
+  const step = fresh > 0 ? replicas + growthMax : replicas - 1;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
     `${replicas} to ${state.replicas} replicas changes ${Math.abs(fresh)} slots, ` +
@@ -136,11 +136,11 @@ export function urgentSlots(
   width: number,
 ): Uint8Array | null {
   const active = Uint8Array.from(state.devices, (device) => (device?.state === 'active' ? 1 : 0));
-  const wanted = rowLengths(partitions, state.replicas);
-  const grows = wanted.some((length, replica) => length > (table[replica]?.length ?? 0));
+  const lengths = rowLengths(partitions, state.replicas);
+  const grows = lengths.some((length, replica) => length > (table[replica]?.length ?? 0));
   if (!active.includes(0) && !grows) return null;
   const urgent = new Uint8Array(partitions * width);
-  for (const [replica, length] of wanted.entries()) {
+  for (const [replica, length] of lengths.entries()) {
     const row = table[replica];
     for (let partition = 0; partition < length; partition += 1) {
       const id = row?.[partition];

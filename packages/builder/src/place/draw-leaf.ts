@@ -16,18 +16,22 @@ export interface SlotPlace {
 /** Returns a wanted leaf under node `at.below` that the partition in the rules may get, or -1. */
 export function drawLeaf(
   work: RebalanceWork,
-  at: SlotPlace & { readonly below: number },
+  slotPlace: SlotPlace & { readonly below: number },
   wanted: Wanted,
 ): number {
   const { pairs, placement } = work;
-  const first = findLeaf(work, at.below, wanted);
+  const first = findLeaf(work, slotPlace.below, wanted);
   if (first < 0 || pairs === null) return first;
-  const start = at.partition * placement.width;
-  const held = { leaf: placement.leaf, start, end: start + replicasOf(placement, at.partition) };
+  const start = slotPlace.partition * placement.width;
+  const held = {
+    leaf: placement.leaf,
+    start,
+    end: start + replicasOf(placement, slotPlace.partition),
+  };
   let best = first;
   let bestScore = pairScore(pairs, first, held);
   for (let i = 1; i < CANDIDATES; i += 1) {
-    const other = findLeaf(work, at.below, wanted);
+    const other = findLeaf(work, slotPlace.below, wanted);
     if (other === best) continue;
     const score = pairScore(pairs, other, held);
     if (score < bestScore) {
@@ -39,12 +43,16 @@ export function drawLeaf(
 }
 
 /** Assigns another leaf (or `none`) to a slot, and updates loads and pair counts. */
-export function setSlot(work: RebalanceWork, at: SlotPlace, to: number): void {
+export function setSlot(work: RebalanceWork, slotPlace: SlotPlace, to: number): void {
   const { placement, pairs, balance } = work;
-  const from = placement.leaf[at.slot]!;
-  const start = at.partition * placement.width;
-  const held = { leaf: placement.leaf, start, end: start + replicasOf(placement, at.partition) };
-  placement.leaf[at.slot] = placement.none;
+  const from = placement.leaf[slotPlace.slot]!;
+  const start = slotPlace.partition * placement.width;
+  const held = {
+    leaf: placement.leaf,
+    start,
+    end: start + replicasOf(placement, slotPlace.partition),
+  };
+  placement.leaf[slotPlace.slot] = placement.none;
   if (from !== placement.none) {
     shiftLoad(balance, from, -1);
     if (pairs !== null) shiftPairs(pairs, from, { ...held, by: -1 });
@@ -53,5 +61,5 @@ export function setSlot(work: RebalanceWork, at: SlotPlace, to: number): void {
     shiftLoad(balance, to, 1);
     if (pairs !== null) shiftPairs(pairs, to, { ...held, by: 1 });
   }
-  placement.leaf[at.slot] = to;
+  placement.leaf[slotPlace.slot] = to;
 }

@@ -32,8 +32,11 @@ export function handoffFigures(ring: Ring): HandoffFigures | null {
     partitions += 1;
     perDevice[first.value.id] = (perDevice[first.value.id] ?? 0) + 1;
     for (const holder of holdersOf(ring, partition)) {
-      const of = standIns.get(holder) ?? new Map<number, number>();
-      standIns.set(holder, of.set(first.value.id, (of.get(first.value.id) ?? 0) + 1));
+      const perStandIn = standIns.get(holder) ?? new Map<number, number>();
+      standIns.set(
+        holder,
+        perStandIn.set(first.value.id, (perStandIn.get(first.value.id) ?? 0) + 1),
+      );
     }
   }
   if (partitions === 0) return null;

@@ -40,15 +40,15 @@ function heldTargets(
   },
 ): Targets {
   const { held, loads, partitions, slots } = counts;
-  const most = Float64Array.from({ length: tree.leaves }, (_, leaf) =>
+  const slotsMax = Float64Array.from({ length: tree.leaves }, (_, leaf) =>
     held.closed[leaf] === 1 ? loads[tree.firstLeaf + leaf]! : partitions,
   );
   const share = (leaf: number): number => targets.exact[tree.firstLeaf + leaf]!;
-  const at = (leaf: number, factor: number): number =>
-    held.kept[leaf] === 1 ? most[leaf]! : Math.min(most[leaf]!, factor * share(leaf));
+  const targetOf = (leaf: number, factor: number): number =>
+    held.kept[leaf] === 1 ? slotsMax[leaf]! : Math.min(slotsMax[leaf]!, factor * share(leaf));
   const total = (factor: number): number => {
     let sum = 0;
-    for (let leaf = 0; leaf < tree.leaves; leaf += 1) sum += at(leaf, factor);
+    for (let leaf = 0; leaf < tree.leaves; leaf += 1) sum += targetOf(leaf, factor);
     return sum;
   };
   let low = 0;
@@ -69,7 +69,7 @@ function heldTargets(
     if (total(middle) < slots) low = middle;
     else high = middle;
   }
-  const leaves = Float64Array.from({ length: tree.leaves }, (_, leaf) => at(leaf, high));
+  const leaves = Float64Array.from({ length: tree.leaves }, (_, leaf) => targetOf(leaf, high));
   return targetsOfLeaves(tree, leaves, { partitions, slots });
 }
 

@@ -18,21 +18,25 @@ interface FrozenSlots {
  * others get the same fraction of their shares. With the final targets, the shortfall would land at
  * random places.
  */
-export function interimTargets(tree: TierTree, targets: Targets, held: FrozenSlots): Targets {
-  const { fixed, outside } = frozenLoads(tree, held);
-  const { placement } = held;
+export function interimTargets(
+  tree: TierTree,
+  targets: Targets,
+  frozenSlots: FrozenSlots,
+): Targets {
+  const { fixed, outside } = frozenLoads(tree, frozenSlots);
+  const { placement } = frozenSlots;
   const slots = placement.slots - outside;
   const full = new Uint8Array(tree.leaves);
   let factor = 1;
   for (let changed = true; changed; ) {
     changed = false;
-    let taken = 0;
+    let fixedSlots = 0;
     let shares = 0;
     for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
-      if (full[leaf] === 1) taken += fixed[leaf]!;
+      if (full[leaf] === 1) fixedSlots += fixed[leaf]!;
       else shares += targets.exact[tree.firstLeaf + leaf]!;
     }
-    factor = shares > 0 ? (slots - taken) / shares : 0;
+    factor = shares > 0 ? (slots - fixedSlots) / shares : 0;
     for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
       if (full[leaf] === 1 || fixed[leaf]! <= factor * targets.exact[tree.firstLeaf + leaf]!)
         continue;

@@ -27,8 +27,8 @@ export function ownRules({ own }: Targets): OwnRules | null {
 export function switchBounds(rules: SlotRules, own: OwnRules, partition: number): void {
   const next = own.bounds.has(partition) ? partition : -1;
   if (next === own.current) return;
-  const now = own.patches.get(own.current);
-  if (now !== undefined) exchange(rules, now);
+  const currentPatch = own.patches.get(own.current);
+  if (currentPatch !== undefined) exchange(rules, currentPatch);
   own.current = next;
   const bounds = own.bounds.get(next);
   if (bounds === undefined) return;
@@ -74,15 +74,15 @@ function patchOf(rules: SlotRules, bounds: PartitionBounds): RulesPatch {
     Int32Array.from(nodes, (v) => from[v]!);
   const [low, high] = [pick(rules.low), pick(rules.high)];
   const [need, sum, bound] = [pick(rules.need), pick(rules.sum), pick(rules.bound)];
-  const places = new Map(Array.from(nodes, (v, place) => [v, place]));
+  const indexes = new Map(Array.from(nodes, (v, index) => [v, index]));
   bounds.nodes.forEach((v, i) => {
-    low[places.get(v)!] = bounds.low[i]!;
-    high[places.get(v)!] = bounds.high[i]!;
+    low[indexes.get(v)!] = bounds.low[i]!;
+    high[indexes.get(v)!] = bounds.high[i]!;
   });
   nodes.forEach((v, i) => {
     const needed = Math.max(low[i]!, sum[i]!);
     if (v > 0) {
-      sum[places.get(rules.parent[v]!)!]! += needed - need[i]!;
+      sum[indexes.get(rules.parent[v]!)!]! += needed - need[i]!;
       bound[i] = needed > 0 ? 1 : 0;
     }
     need[i] = needed;
@@ -94,9 +94,9 @@ function exchange(rules: SlotRules, { nodes, values }: RulesPatch): void {
   for (const name of fields) {
     const [common, own] = [rules[name], values[name]];
     for (let i = 0; i < nodes.length; i += 1) {
-      const kept = common[nodes[i]!]!;
+      const swapped = common[nodes[i]!]!;
       common[nodes[i]!] = own[i]!;
-      own[i] = kept;
+      own[i] = swapped;
     }
   }
 }

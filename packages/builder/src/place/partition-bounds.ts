@@ -107,15 +107,15 @@ function withLeaves(tree: TierTree, common: Bounds, pinned: ReadonlyMap<number, 
 
 /** Whether a set of `replicas` leaves is within the bounds. Each low includes the lows below it. */
 function isFeasible(tree: TierTree, { low, high }: Bounds, replicas: number): boolean {
-  const room = new Int32Array(tree.nodes);
+  const capacity = new Int32Array(tree.nodes);
   let needed = 0;
   for (let v = tree.nodes - 1; v > 0; v -= 1) {
-    room[v] = v < tree.firstLeaf ? Math.min(high[v]!, room[v]!) : high[v]!;
-    if (low[v]! > room[v]!) return false;
-    room[tree.parent[v]!]! += room[v]!;
+    capacity[v] = v < tree.firstLeaf ? Math.min(high[v]!, capacity[v]!) : high[v]!;
+    if (low[v]! > capacity[v]!) return false;
+    capacity[tree.parent[v]!]! += capacity[v]!;
     if (tree.parent[v] === 0) needed += low[v]!;
   }
-  return needed <= replicas && replicas <= room[0]!;
+  return needed <= replicas && replicas <= capacity[0]!;
 }
 
 function nearestBounds(
@@ -131,11 +131,11 @@ function nearestBounds(
   });
   if (leastCost(costs) < Infinity) return rangesOfLeast(costs);
   const { partition, on, off } = pin;
-  const words = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)].join(', ');
+  const pinTexts = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)].join(', ');
   throw new CodedError(
     'PIN_INVALID',
     `partition ${partition} has ${replicas} replicas and ${tree.leaves} devices with weight: ` +
-      `they cannot satisfy its pins (${words})`,
+      `they cannot satisfy its pins (${pinTexts})`,
     {
       hint: `ring-builder unpin ${ring} ${partition}, or change the pin`,
       details: { partition, replicas, devices: tree.leaves, on, off },

@@ -123,12 +123,12 @@ function takeLeastPaired(queue: Int32Array, at: number, held: Held): void {
       best = i;
     }
   }
-  const taken = queue[best]!;
+  const chosen = queue[best]!;
   queue[best] = queue[at]!;
-  queue[at] = taken;
+  queue[at] = chosen;
   // Nodes are dealt in tree order, so the earlier leaf of a pair is always the same one. Half of
   // the matrix suffices; each write to the other half would cost a cache miss.
-  for (let slot = start; slot < end; slot += 1) counts[leaf[slot]! * leaves + taken]! += 1;
+  for (let slot = start; slot < end; slot += 1) counts[leaf[slot]! * leaves + chosen]! += 1;
 }
 
 /** Returns every leaf below `v` as often as its quota, in random order. */
@@ -155,17 +155,17 @@ function shuffledSlots(work: Work, v: number, length: number): Int32Array {
  */
 function spreadFirstRows(placement: Placement, quotas: Int32Array): void {
   const { partitions, width, leaf } = placement;
-  const taken = new Float64Array(quotas.length);
+  const firstRowShares = new Float64Array(quotas.length);
   for (let partition = 0; partition < partitions; partition += 1) {
     const start = partition * width;
     const end = start + replicasOf(placement, partition);
     let best = start;
     for (let slot = start + 1; slot < end; slot += 1) {
-      if (taken[leaf[slot]!]! < taken[leaf[best]!]!) best = slot;
+      if (firstRowShares[leaf[slot]!]! < firstRowShares[leaf[best]!]!) best = slot;
     }
     const first = leaf[best]!;
     leaf[best] = leaf[start]!;
     leaf[start] = first;
-    taken[first]! += 1 / quotas[first]!;
+    firstRowShares[first]! += 1 / quotas[first]!;
   }
 }

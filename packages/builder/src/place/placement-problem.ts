@@ -37,8 +37,10 @@ export function placementProblem(state: BuilderState): PlacementProblem {
 function tooFewDevices({ ring, replicas, ...state }: BuilderState, devices: number): CodedError {
   const needed = Math.ceil(replicas);
   const drained = state.devices.find((one) => one?.state === 'active' && one.weight === 0);
-  const back = drained ? `ring-builder set-weight ${ring} d${drained.id} WEIGHT, or ` : '';
-  const add = `${back}ring-builder add ${ring} DEVICE WEIGHT`;
+  const restoreCommand = drained
+    ? `ring-builder set-weight ${ring} d${drained.id} WEIGHT, or `
+    : '';
+  const add = `${restoreCommand}ring-builder add ${ring} DEVICE WEIGHT`;
   const fewer = devices === 0 ? '' : `, or ring-builder set ${ring} --replicas ${devices}`;
   return new CodedError(
     'REPLICAS_EXCEED_DEVICES',

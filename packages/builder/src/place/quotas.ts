@@ -27,15 +27,15 @@ export function computeQuotas(
       continue;
     }
     const first = tree.firstChild[v]!;
-    const open: number[] = [];
+    const unfixed: number[] = [];
     let floors = 0;
     for (let u = first; u < first + tree.childCount[v]!; u += 1) {
       floors += targets.floor[u]!;
-      if (targets.floor[u] !== targets.ceil[u]) open.push(u);
+      if (targets.floor[u] !== targets.ceil[u]) unfixed.push(u);
     }
-    open.sort((a, b) => cost[a]! - cost[b]! || a - b);
-    order.set(open, first);
-    const marginal = open[targets.floor[v]! - floors];
+    unfixed.sort((a, b) => cost[a]! - cost[b]! || a - b);
+    order.set(unfixed, first);
+    const marginal = unfixed[targets.floor[v]! - floors];
     cost[v] = (marginal === undefined ? 0 : cost[marginal]!) - (keeps ? KEEP_TIER : 0);
   }
   return handDown(tree, targets, order);

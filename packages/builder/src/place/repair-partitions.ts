@@ -36,12 +36,12 @@ function repairOne(work: RebalanceWork, partition: number): void {
   startPartition(rules, partition, count);
   // A slot that an heir takes over moves in any case, so existing replicas come first.
   const isNew = (slot: number): number => Number(!hadLeaf(work, partition, leaf[slot]!));
-  const kept = Array.from({ length: count }, (_, i) => start + i)
+  const slots = Array.from({ length: count }, (_, i) => start + i)
     .filter((slot) => leaf[slot] !== none)
     .sort(
       (a, b) => isNew(a) - isNew(b) || surplus(work, leaf[a]!) - surplus(work, leaf[b]!) || a - b,
     );
-  for (const slot of kept) {
+  for (const slot of slots) {
     if (addLeaf(rules, leaf[slot]!)) continue;
     setSlot(work, { partition, slot }, none);
   }
@@ -52,26 +52,26 @@ function repairOne(work: RebalanceWork, partition: number): void {
 }
 
 /** Gives the free slot a leaf: one wanted at all tiers, else one that is wanted, else any. */
-function placeSlot(work: RebalanceWork, at: SlotPlace): void {
+function placeSlot(work: RebalanceWork, slotPlace: SlotPlace): void {
   const { balance, rules } = work;
   const { loads, quotas, missing } = balance;
-  const top = { ...at, below: 0 };
+  const top = { ...slotPlace, below: 0 };
   let found = drawLeaf(work, top, { plus: quotas, minus: loads });
   if (found < 0) found = drawLeaf(work, top, { plus: missing, minus: rules.zeros });
   if (found < 0) found = drawLeaf(work, top, { plus: rules.ones, minus: rules.zeros });
   if (found < 0) found = closedLeaf(work);
   assert(found >= 0, 'a completable set can be completed');
   addLeaf(rules, found);
-  setSlot(work, at, found);
+  setSlot(work, slotPlace, found);
 }
 
 /** Returns a closed leaf, when only leaves that should get nothing can complete the set. */
 function closedLeaf(work: RebalanceWork): number {
   const { closed } = work.rules;
-  const kept = closed.slice();
+  const savedClosed = closed.slice();
   closed.fill(0);
   const found = findLeaf(work, 0, { plus: work.rules.ones, minus: work.rules.zeros });
-  closed.set(kept);
+  closed.set(savedClosed);
   return found;
 }
 

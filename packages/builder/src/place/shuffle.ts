@@ -5,9 +5,9 @@ import type { Random } from '@ringwright/base/random';
 export function shuffle(list: Int32Array, random: Random): Int32Array {
   for (let i = list.length - 1; i > 0; i -= 1) {
     const j = random.below(i + 1);
-    const kept = list[i]!;
+    const swapped = list[i]!;
     list[i] = list[j]!;
-    list[j] = kept;
+    list[j] = swapped;
   }
   return list;
 }

@@ -57,6 +57,6 @@ export function targetsOfLeaves(
 }
 
 function snap(value: number): number {
-  const whole = Math.round(value);
-  return Math.abs(value - whole) < SNAP ? whole : value;
+  const rounded = Math.round(value);
+  return Math.abs(value - rounded) < SNAP ? rounded : value;
 }

@@ -48,9 +48,9 @@ export function rangesOfLeast(costs: TreeCosts): { low: Uint8Array; high: Uint8A
   outside[0]![replicas] = 0;
   for (let v = 0; v < tree.nodes; v += 1) {
     const inside = below[v]!;
-    const there = [...inside.keys()].filter((k) => inside[k]! + outside[v]![k]! === least);
-    low[v] = there[0]!;
-    high[v] = there.at(-1)!;
+    const counts = [...inside.keys()].filter((k) => inside[k]! + outside[v]![k]! === least);
+    low[v] = counts[0]!;
+    high[v] = counts.at(-1)!;
     // Costs when this child and its elder siblings have k together.
     let rest: Float64Array = inside.map((_, k) => outside[v]![k]! + cost(v, k));
     const first = tree.firstChild[v]!;

@@ -90,8 +90,11 @@ function sharesUnder(tree: TierTree, replicas: number, most: number): Float64Arr
   const all = Array.from({ length: tree.leaves }, (_, leaf) => leaf);
   for (;;) {
     const free = all.filter((leaf) => !full.has(zoneOf[leaf]!));
-    const used = [...full].reduce((sum, zone) => sum + Math.min(most, sizeOf(zoneOf, zone)), 0);
-    if (!setShares(free, replicas - used)) return null;
+    const usedShares = [...full].reduce(
+      (sum, zone) => sum + Math.min(most, sizeOf(zoneOf, zone)),
+      0,
+    );
+    if (!setShares(free, replicas - usedShares)) return null;
     const sums = new Map<number, number>();
     for (const leaf of free)
       sums.set(zoneOf[leaf]!, (sums.get(zoneOf[leaf]!) ?? 0) + shares[leaf]!);

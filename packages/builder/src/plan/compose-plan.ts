@@ -53,13 +53,13 @@ function requireLeft({ head, direct, state, components: before = [] }: ComposeFr
     before.flatMap(({ ring, devices }) => devices.map((id) => [id, ring] as const)),
   );
   for (const { ring, devices } of state.components ?? []) {
-    for (const [own, id] of devices.entries()) {
+    for (const [ownId, id] of devices.entries()) {
       const giver = givers.get(id) ?? ring;
       if (id === null || giver === ring || !head.table.some((row) => row.includes(id))) continue;
-      const message = `d${own} of ${ring} still has slots of ${giver} in ${keyspace}`;
+      const message = `d${ownId} of ${ring} still has slots of ${giver} in ${keyspace}`;
       throw new CodedError('COMPONENTS_UNFIT', message, {
         hint:
-          `ring-builder remove ${ring} d${own} && ring-builder commit ${ring} -m TEXT && ` +
+          `ring-builder remove ${ring} d${ownId} && ring-builder commit ${ring} -m TEXT && ` +
           `ring-builder ${changeCommand(state)} && ring-builder rollout ${keyspace}; ` +
           `then ${ring} can have it`,
       });
@@ -83,8 +83,13 @@ function planShapes(
   const reshaped = { ...head, devices, partitioner, partitions: wanted.partitions, table: target };
   const { moves, movesLeft } = planRows({ ...input, state, head: reshaped });
   const slotsLater = moves.length + movesLeft;
-  const made = slotsLater === 0 ? state : { ...state, components: keptVersions(state, components) };
-  return { plan: planReshape({ ...input, state: made }, wanted), state: made, slotsLater };
+  const finalState =
+    slotsLater === 0 ? state : { ...state, components: keptVersions(state, components) };
+  return {
+    plan: planReshape({ ...input, state: finalState }, wanted),
+    state: finalState,
+    slotsLater,
+  };
 }
 
 /**
@@ -92,15 +97,15 @@ function planShapes(
  * together before it merged them; those moves must come here first.
  */
 function requireTogether(head: Ring, wanted: IntervalPartitioner): void {
-  const [apart] = partedParents(head, reshapingOf(head, wanted));
-  if (apart === undefined) return;
+  const [partedIds] = partedParents(head, reshapingOf(head, wanted));
+  if (partedIds === undefined) return;
   const { keyspace } = head;
-  const message = `partitions ${apart.join(' and ')} are merged, but lie apart in ${keyspace}`;
+  const message = `partitions ${partedIds.join(' and ')} are merged, but lie apart in ${keyspace}`;
   throw new CodedError('COMPONENTS_UNFIT', message, {
     hint:
       `split them again in the components; compose ${keyspace} when they lie together there, ` +
       'and again after they are merged',
-    details: { ring: keyspace, partitions: apart },
+    details: { ring: keyspace, partitions: partedIds },
   });
 }
 

@@ -33,8 +33,8 @@ export function frozenPartitions(
   if (young.size === 0 && earlier === undefined) return null;
   const frozen = Uint8Array.from(head.minVersions, (version) => (young.has(version) ? 1 : 0));
   if (earlier !== undefined) {
-    const since = nowHours - earlier.epoch / SECONDS_PER_HOUR;
-    freezeUntouched(frozen, { head, earlier, youngerThan: minPartHours - since });
+    const hoursSince = nowHours - earlier.epoch / SECONDS_PER_HOUR;
+    freezeUntouched(frozen, { head, earlier, youngerThan: minPartHours - hoursSince });
   }
   return frozen.includes(1) ? frozen : null;
 }

@@ -18,20 +18,20 @@ import { apartError, requireSameReplicas, reshapingOf } from './plan-reshape.ts'
  */
 export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPartitioner): Pin[] {
   requireSameReplicas(head, state);
-  const found = reshapingOf(head, wanted);
-  if (partedParents(head, found).length === 0) return [];
+  const mapping = reshapingOf(head, wanted);
+  if (partedParents(head, mapping).length === 0) return [];
   const loads = new Map<number, number>();
   const loadOf = (devices: readonly number[]): number =>
     devices.reduce((sum, id) => sum + (1 + (loads.get(id) ?? 0)) / weightOf(state, id), 0);
   const pins: Pin[] = [];
   const staged = liveIds(state.partitioner);
-  for (const ids of found.parents.values()) {
+  for (const ids of mapping.parents.values()) {
     if (ids.length === 1) continue;
     if (staged !== null && ids.some((id) => staged[id] !== 1)) throw apartError(head, ids);
-    const places = ids
+    const deviceRows = ids
       .map((id) => head.table.map((row) => must(deviceIn(row, id), `no slot of ${id}`)))
       .sort((a, b) => loadOf(a) - loadOf(b));
-    const on = must(places[0], 'somebody is merged');
+    const on = must(deviceRows[0], 'somebody is merged');
     for (const id of on) loads.set(id, (loads.get(id) ?? 0) + 1);
     pins.push(...ids.map((partition) => ({ partition, on, off: [] })));
   }

@@ -36,26 +36,26 @@ export function laterWaves(
 ): (readonly PlannedMove[])[] {
   const { state, start, goal, target } = from;
   const { tree } = limits;
-  const at = { ...goal, leaf: start.leaf.slice() };
+  const current = { ...goal, leaf: start.leaf.slice() };
   const aim = { ...goal, leaf: goal.leaf.slice() };
   const table = copyTable(target, tree.leafOfDevice.length);
-  const make = (moves: readonly PlannedMove[]): void => {
+  const applyMoves = (moves: readonly PlannedMove[]): void => {
     for (const { partition, replica, to } of moves) {
-      at.leaf[partition * at.width + replica] = tree.leafOfDevice[to]!;
+      current.leaf[partition * current.width + replica] = tree.leafOfDevice[to]!;
       table[replica]![partition] = to;
     }
   };
-  make(from.moves);
+  applyMoves(from.moves);
   const waves: (readonly PlannedMove[])[] = [];
   for (;;) {
-    keepRows(at, aim);
-    const after = firstWave(at, aim, limits).placement;
-    const all = movesBetween(table, { before: at, after, ids: tree.deviceIds });
+    keepRows(current, aim);
+    const after = firstWave(current, aim, limits).placement;
+    const all = movesBetween(table, { before: current, after, ids: tree.deviceIds });
     if (all.length === 0) return waves;
-    const room = roomBetween(at, goal, tree);
+    const room = roomBetween(current, goal, tree);
     const moves = movesOfWave(all, { room, most: Infinity, isUrgent: leavesRemoved(state) });
     waves.push(moves);
-    make(moves);
+    applyMoves(moves);
   }
 }
 
@@ -75,7 +75,7 @@ function leavesRemoved({ devices }: BuilderState): (move: PlannedMove) => boolea
  */
 export function takeWave(
   waves: LaterWaves,
-  which: {
+  selection: {
     readonly isReady: (move: PlannedMove) => boolean;
     /** Moves to take before the others. */
     readonly isUrgent: (move: PlannedMove) => boolean;
@@ -84,13 +84,13 @@ export function takeWave(
   },
 ): NextWave {
   const room = roomFor(waves);
-  const limits = { room, most: which.most ?? movesInFlightMax, isUrgent: which.isUrgent };
+  const limits = { room, most: selection.most ?? movesInFlightMax, isUrgent: selection.isUrgent };
   const [wave = [], ...others] = waves;
-  const ready = wave.filter(which.isReady);
+  const ready = wave.filter(selection.isReady);
   const choose = ready.length < wave.length ? steadyMoves : movesOfWave;
   const moves = choose(ready, limits);
-  const taken = new Set(moves);
-  const rest = wave.filter((move) => !taken.has(move));
+  const chosen = new Set(moves);
+  const rest = wave.filter((move) => !chosen.has(move));
   return { moves, later: rest.length > 0 ? [rest, ...others] : others };
 }
 
@@ -103,8 +103,8 @@ export function nextWave(
   { head, state, times }: { head: Ring; state: BuilderState; times: CommitTimes },
 ): NextWave {
   const { restedThrough, minPartHours, swift } = state;
-  const since = { ...times, earlier: swift?.lastMoves, restedThrough };
-  const frozen = frozenPartitions(head, minPartHours, since);
+  const commitTimes = { ...times, earlier: swift?.lastMoves, restedThrough };
+  const frozen = frozenPartitions(head, minPartHours, commitTimes);
   const isUrgent = leavesRemoved(state);
   const isReady = (move: PlannedMove): boolean => isUrgent(move) || frozen?.[move.partition] !== 1;
   return takeWave(later, { isReady, isUrgent });

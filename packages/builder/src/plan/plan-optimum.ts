@@ -75,8 +75,12 @@ export function gapFindings(question: OptimumQuestion, optimum: Optimum | null):
 /** Returns the smallest candidate overload with which the moves equal their bound, or null. */
 function closingOverload(question: OptimumQuestion): number | null {
   if (question.wanted.slots > ADVICE_SLOTS_MAX) return null;
-  const open = OVERLOADS.filter((overload) => overload > question.state.overload);
-  return open[firstWhere(open.length, (index) => gapWith(question, open[index]!) === 0)] ?? null;
+  const candidates = OVERLOADS.filter((overload) => overload > question.state.overload);
+  return (
+    candidates[
+      firstWhere(candidates.length, (index) => gapWith(question, candidates[index]!) === 0)
+    ] ?? null
+  );
 }
 
 function gapWith({ head, state }: OptimumQuestion, overload: number): number {

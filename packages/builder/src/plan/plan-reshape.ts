@@ -58,14 +58,14 @@ type ReshapeInput = NextRingFrom & { readonly head: Ring };
 export function planReshape(input: ReshapeInput, wanted: IntervalPartitioner): Plan {
   const { head, headId, state } = input;
   requireFit(input, wanted);
-  const begun = beginReshape({ ...head, devices: state.devices }, wanted);
-  const moves = begun.moves.map(({ partition, replica, from, to }) => ({
+  const step = beginReshape({ ...head, devices: state.devices }, wanted);
+  const moves = step.moves.map(({ partition, replica, from, to }) => ({
     ...{ partition, replica },
     ...{ from, to },
   }));
-  const done = { ...head, ...finishReshape({ ...head, ...begun }) };
-  const { table: target } = done;
-  const shares = denseHead(done, state)?.state ?? state;
+  const reshapedRing = { ...head, ...finishReshape({ ...head, ...step }) };
+  const { table: target } = reshapedRing;
+  const shares = denseHead(reshapedRing, state)?.state ?? state;
   return filledPlan(
     { head, headId, state },
     {
@@ -84,20 +84,20 @@ const findingsMax = 20;
 function reshapeFindings(head: Ring, wanted: IntervalPartitioner): Finding[] {
   const { parents: all, emptied } = reshapingOf(head, wanted);
   const parents = [...all];
-  const found = parents.slice(0, findingsMax).map(([child, ids]): Finding => {
+  const findings = parents.slice(0, findingsMax).map(([child, ids]): Finding => {
     const interval = intervalOf(wanted, child);
     const within = interval === null ? '' : ` ${intervalText(interval)}`;
-    const hold = `${ids.join(', ')} ${ids.length === 1 ? 'holds' : 'hold'}`;
+    const holderText = `${ids.join(', ')} ${ids.length === 1 ? 'holds' : 'hold'}`;
     const message = emptied.has(child)
-      ? `partition ${child}${within} begins empty: what ${hold} is moved to the trash`
+      ? `partition ${child}${within} begins empty: what ${holderText} is moved to the trash`
       : `partition ${child}${within} takes over keys of ${ids.join(' and ')}, on the same devices`;
     return { code: 'PARTITION_RESHAPED', message, details: { child, parents: ids } };
   });
-  if (parents.length <= findingsMax) return found;
-  const others = parents.length - findingsMax;
-  const made = counted(others, 'more partition is', 'more partitions are');
-  const more = `${made} made in the same way`;
-  return [...found, { code: 'PARTITION_RESHAPED', message: more }];
+  if (parents.length <= findingsMax) return findings;
+  const otherCount = parents.length - findingsMax;
+  const countText = counted(otherCount, 'more partition is', 'more partitions are');
+  const summary = `${countText} made in the same way`;
+  return [...findings, { code: 'PARTITION_RESHAPED', message: summary }];
 }
 
 function requireFit(
@@ -114,8 +114,8 @@ function requireFit(
     });
   }
   requireSameReplicas(head, state);
-  const found = reshapingOf(head, wanted);
-  const slots = found.parents.size * head.table.length;
+  const mapping = reshapingOf(head, wanted);
+  const slots = mapping.parents.size * head.table.length;
   if (slots > movesInFlightMax && !direct) {
     throw unfit(
       state,
@@ -126,8 +126,8 @@ function requireFit(
       },
     );
   }
-  const [apart] = partedParents(head, found);
-  if (apart !== undefined) throw apartError(head, apart);
+  const [partedIds] = partedParents(head, mapping);
+  if (partedIds !== undefined) throw apartError(head, partedIds);
 }
 
 /**
@@ -163,26 +163,26 @@ export function requireSameReplicas(head: Ring, state: BuilderState): void {
   if (state.replicas === replicas) return;
   const set = `ring-builder set ${keyspace} --replicas`;
   const anew = `ring-builder unstage ${keyspace}, ${set} ${state.replicas}`;
-  const first = `${anew}, commit and rollout first`;
-  const kept = `${set} ${replicas} keeps them`;
+  const changeFirstHint = `${anew}, commit and rollout first`;
+  const keepHint = `${set} ${replicas} keeps them`;
   throw unfit(state, `${replicas} replicas are to become ${state.replicas}`, {
-    hint: `do one after the other: ${Number.isInteger(replicas) ? kept : first}`,
+    hint: `do one after the other: ${Number.isInteger(replicas) ? keepHint : changeFirstHint}`,
     details: { before: replicas, after: state.replicas },
   });
 }
 
 /** Names the devices of each parent, and the merge command that stages the moves needed first. */
 export function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedError {
-  const places = ids.map((id) => table.map((row) => deviceIn(row, id) ?? -1));
-  const named = places.map((devices) => devices.map((device) => `d${device}`).join(' '));
+  const deviceRows = ids.map((id) => table.map((row) => deviceIn(row, id) ?? -1));
+  const named = deviceRows.map((devices) => devices.map((device) => `d${device}`).join(' '));
   const [first = '', ...others] = named;
   const [one, other = one] = ids;
-  const where = `partition ${one} is on ${first}, ${other} on ${others.join(' and ')}`;
-  const message = `${where}: they must be on the same devices`;
+  const locations = `partition ${one} is on ${first}, ${other} on ${others.join(' and ')}`;
+  const message = `${locations}: they must be on the same devices`;
   return new CodedError('MERGE_APART', message, {
     hint:
       `ring-builder unstage ${keyspace}, then ring-builder merge ${keyspace} ${one} ${other}: ` +
       'it stages the moves that come first',
-    details: { partitions: ids, devices: places },
+    details: { partitions: ids, devices: deviceRows },
   });
 }

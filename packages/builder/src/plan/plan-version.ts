@@ -20,9 +20,9 @@ import { walkPlacement } from '../place/walk-placement.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import {
   frozenToo,
+  headAfterMoves,
   inFlightFindings,
   type LandedHead,
-  landedHead,
 } from '../state/moves-in-flight.ts';
 import { denseHead, sparsePlan } from './dense-head.ts';
 import { filledPlan } from './filled-plan.ts';
@@ -65,7 +65,7 @@ export function planVersion(input: PlanInput): Plan {
     const { head } = input;
     return sparsePlan(planVersion({ ...input, ...dense }), { head, state }, dense);
   }
-  const landed = landedHead(input.head, state, { direct });
+  const landed = headAfterMoves(input.head, state, { direct });
   const problem = heldProblem(placementProblem(state), state, landed.head);
   return planNext({ ...input, ...landed }, problem);
 }
@@ -114,8 +114,8 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const later = rememberedWaves(waves);
   const bound = isWalked(state) ? movesTo(before, goal) : moveBound(tree, targets, before);
   const least = moves.length + movesLeft - swapMoves;
-  const asked = { head, state, problem: pinned, wanted: fewest, moves: least, bound };
-  const optimum = frozen === null ? provenOptimum(asked) : null;
+  const question = { head, state, problem: pinned, wanted: fewest, moves: least, bound };
+  const optimum = frozen === null ? provenOptimum(question) : null;
   const free = frozen === null && isFree(state);
   const counts = { moves, movesLeft, partitionsMovingTwice: partitionsTwice(moves) };
   const devices = devicePlans(state, problem, { head, target, moves });
@@ -134,7 +134,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
       ...inFlightFindings(moving),
       ...planWarnings(state, pinned, { ...counts, devices, frozen: resting }),
       ...liftFindings(slotsPerDevice(table, state.devices.length), [moves, ...waves]),
-      ...(free ? gapFindings(asked, optimum) : []),
+      ...(free ? gapFindings(question, optimum) : []),
     ],
   });
 }
@@ -169,9 +169,9 @@ function placeNext(
   const shape = reshaped(before, replicas);
   const frozen = frozenInShape(restingPartitions(input), before, shape);
   const held = heldLeaves(tree, state);
-  const even = { state, tree, before, frozen, held, spends: frozen === null };
+  const evenOptions = { state, tree, before, frozen, held, spends: frozen === null };
   if (solved !== null && frozen === null && held === null) {
-    const wanted = evenGoal(solved, { ...even, targets });
+    const wanted = evenGoal(solved, { ...evenOptions, targets });
     return { wanted, goal: wanted, fewest: solved, frozen };
   }
   const { slots } = shape;
@@ -180,13 +180,18 @@ function placeNext(
     frozen === null
       ? targets
       : interimTargets(tree, targets, { placement: { ...before, slots }, frozen, forced });
-  const how = { tree, replicas, held };
-  const fewest = rebalance({ ...how, targets: aim, before, frozen, forced });
-  const wanted = evenGoal(fewest, { ...even, targets: aim });
+  const options = { tree, replicas, held };
+  const fewest = rebalance({ ...options, targets: aim, before, frozen, forced });
+  const wanted = evenGoal(fewest, { ...evenOptions, targets: aim });
   if (frozen === null) return { wanted, goal: wanted, fewest, frozen };
-  const after = { targets, before: wanted, frozen: null };
-  const later = rebalance({ ...how, ...after, forced: null });
-  return { wanted, goal: evenGoal(later, { ...even, ...after }), fewest: wanted, frozen };
+  const laterInput = { targets, before: wanted, frozen: null };
+  const later = rebalance({ ...options, ...laterInput, forced: null });
+  return {
+    wanted,
+    goal: evenGoal(later, { ...evenOptions, ...laterInput }),
+    fewest: wanted,
+    frozen,
+  };
 }
 
 /** Returns the placement of the walk; frozen partitions stay as they are. */

@@ -44,23 +44,24 @@ export function planWaves(change: PlannedChange, limits: ChangeLimits): PlannedW
   const { state, table, start, wanted, goal, moving } = change;
   const { tree, forced } = limits;
   const wave = steadyUrgent(change, limits);
-  const after = { before: start, after: wave.placement, ids: tree.deviceIds };
-  const wanting = movesBetween(table, after);
-  const all = wanting.filter(({ partition }) => !moving.has(partition));
+  const transition = { before: start, after: wave.placement, ids: tree.deviceIds };
+  const wantedMoves = movesBetween(table, transition);
+  const readyMoves = wantedMoves.filter(({ partition }) => !moving.has(partition));
   const most = change.direct ? Infinity : movesInFlightMax;
-  const isWhole = goal === wanted && wave.movesLeft === 0 && all.length === wanting.length;
+  const isWhole =
+    goal === wanted && wave.movesLeft === 0 && readyMoves.length === wantedMoves.length;
   const moves =
-    isWhole && all.length <= most
-      ? all
-      : movesOfWave(all, {
+    isWhole && readyMoves.length <= most
+      ? readyMoves
+      : movesOfWave(readyMoves, {
           room: roomBetween(start, goal, tree),
           most,
-          isUrgent: urgency(all, forced, start),
+          isUrgent: urgency(readyMoves, forced, start),
         });
   const target = zeroTable(start.partitions, state.replicas, state.devices.length);
   for (const [replica, row] of table.entries()) target[replica]!.set(row);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
-  const isLast = isWhole && moves.length === all.length;
+  const isLast = isWhole && moves.length === readyMoves.length;
   const waves = isLast ? [] : laterWaves({ state, start, moves, target, goal }, limits);
   return { target, moves, waves };
 }

@@ -43,15 +43,15 @@ export function revertPlan(input: RevertInput): Plan {
   const { waves: returns, lost } = revertMoves(input);
   const waves = steadyWaves(returns);
   const total = moveCount(waves);
-  const { moves, later: left } = takeWave(waves, {
+  const { moves, later: remaining } = takeWave(waves, {
     isReady: () => true,
     isUrgent: () => false,
     ...(input.direct === true && { most: Infinity }),
   });
   const target = copyTable(head.table, state.devices.length);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
-  const movesLeft = moveCount(left);
-  const later = rememberedWaves(left);
+  const movesLeft = moveCount(remaining);
+  const later = rememberedWaves(remaining);
   const held = slotsPerDevice(head.table, state.devices.length);
   const lifts = liftFindings(held, waves);
   const shares = denseHead(head, state)?.state ?? state;
@@ -97,15 +97,19 @@ function revertMoves({ head, state, old }: RevertInput): Return {
   const mayHold = (id: number): boolean => state.devices[id]?.state === 'active';
   const partitions = Math.min(head.partitions, old.partitions);
   for (let partition = 0; partition < partitions; partition += 1) {
-    const now = deviceIdsAt(head.table, partition);
-    const then = deviceIdsAt(old.table, partition);
-    const missing = then.filter((id) => !now.includes(id));
+    const devicesNow = deviceIdsAt(head.table, partition);
+    const devicesThen = deviceIdsAt(old.table, partition);
+    const missing = devicesThen.filter((id) => !devicesNow.includes(id));
     if (missing.length === 0) continue;
-    const back = missing.filter(mayHold);
-    found.lost += missing.length - back.length;
-    for (const [index, [replica, to]] of pairUp({ now, then, back }).entries()) {
+    const returning = missing.filter(mayHold);
+    found.lost += missing.length - returning.length;
+    for (const [index, [replica, to]] of pairUp({
+      now: devicesNow,
+      then: devicesThen,
+      back: returning,
+    }).entries()) {
       found.waves[index] ??= [];
-      found.waves[index].push({ partition, replica, from: now[replica]!, to });
+      found.waves[index].push({ partition, replica, from: devicesNow[replica]!, to });
     }
   }
   return found;
@@ -122,11 +126,11 @@ function pairUp({
   readonly back: readonly number[];
 }): [replica: number, to: number][] {
   const free = new Set([...now.keys()].filter((replica) => !then.includes(now[replica]!)));
-  const own = back.filter((id) => free.has(then.indexOf(id)));
-  for (const id of own) free.delete(then.indexOf(id));
+  const sameRow = back.filter((id) => free.has(then.indexOf(id)));
+  for (const id of sameRow) free.delete(then.indexOf(id));
   const rows = [...free];
   return back.flatMap((id): [number, number][] => {
-    const replica = own.includes(id) ? then.indexOf(id) : rows.shift();
+    const replica = sameRow.includes(id) ? then.indexOf(id) : rows.shift();
     return replica === undefined ? [] : [[replica, id]];
   });
 }
@@ -161,20 +165,20 @@ function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number):
  */
 export function revertState(state: BuilderState, old: BuilderState): BuilderState {
   const { minPartHours, overload } = old;
-  const there = (id: number): boolean => state.devices[id]?.state === 'active';
-  const oldOnes = old.devices.filter((device) => device?.state === 'active');
-  const allThere = oldOnes.every((device) => device !== null && there(device.id));
+  const isActive = (id: number): boolean => state.devices[id]?.state === 'active';
+  const oldActive = old.devices.filter((device) => device?.state === 'active');
+  const allActive = oldActive.every((device) => device !== null && isActive(device.id));
   const devices = state.devices.map((device) => {
     if (device === null || device.state === 'removed') return device;
-    const then = old.devices[device.id] ?? null;
+    const oldDevice = old.devices[device.id] ?? null;
     const { ramp: _ramp, ...plain } = device;
-    if (then?.state === 'active') return { ...plain, weight: then.weight };
-    return allThere ? { ...plain, weight: 0 } : device;
+    if (oldDevice?.state === 'active') return { ...plain, weight: oldDevice.weight };
+    return allActive ? { ...plain, weight: 0 } : device;
   });
-  const { pins: _pins, zonesMin: _zones, sizes: _sizes, ...kept } = state;
-  const pins = (old.pins ?? []).filter(({ on, off }) => [...on, ...off].every(there));
+  const { pins: _pins, zonesMin: _zones, sizes: _sizes, ...otherFields } = state;
+  const pins = (old.pins ?? []).filter(({ on, off }) => [...on, ...off].every(isActive));
   return {
-    ...kept,
+    ...otherFields,
     ...(pins.length > 0 && { pins }),
     ...(old.zonesMin !== undefined && { zonesMin: old.zonesMin }),
     ...(old.sizes !== undefined && { sizes: old.sizes }),
@@ -193,20 +197,20 @@ function intervalChanges(
   ring: string,
   { is, wanted }: { readonly is: IntervalPartitioner; readonly wanted: IntervalPartitioner },
 ): string[] {
-  const [now, then] = [entriesOf(is), entriesOf(wanted)];
-  const there = new Set(now.map(({ border }) => border));
-  const kept = new Set(then.map(({ border }) => border));
+  const [entriesNow, entriesThen] = [entriesOf(is), entriesOf(wanted)];
+  const bordersNow = new Set(entriesNow.map(({ border }) => border));
+  const bordersThen = new Set(entriesThen.map(({ border }) => border));
   const isRange = is.kind === 'ranges';
-  const merges = now.flatMap(({ id, border }, index) => {
-    const beside = isRange ? now[index - 1] : now[(index + 1) % now.length];
-    if (kept.has(border) || beside === undefined) return [];
-    const pair = isRange ? [beside.id, id] : [id, beside.id];
+  const merges = entriesNow.flatMap(({ id, border }, index) => {
+    const adjacent = isRange ? entriesNow[index - 1] : entriesNow[(index + 1) % entriesNow.length];
+    if (bordersThen.has(border) || adjacent === undefined) return [];
+    const pair = isRange ? [adjacent.id, id] : [id, adjacent.id];
     return [`ring-builder merge ${ring} ${pair.join(' ')}`];
   });
-  const splits = then.flatMap(({ border }) => {
-    if (there.has(border)) return [];
-    const at = typeof border === 'number' ? positionText(border) : border;
-    return [`ring-builder split ${ring} ${partitionAt(is, border)} --at ${at}`];
+  const splits = entriesThen.flatMap(({ border }) => {
+    if (bordersNow.has(border)) return [];
+    const position = typeof border === 'number' ? positionText(border) : border;
+    return [`ring-builder split ${ring} ${partitionAt(is, border)} --at ${position}`];
   });
   return [...merges, ...splits];
 }

@@ -39,9 +39,9 @@ export function steadyMoves<Move extends PlannedMove>(
   moves: readonly Move[],
   { room, most, isUrgent }: SteadyLimits<Move>,
 ): readonly Move[] {
-  const even = capMoves(moves, most, isUrgent);
-  if (findsRoom(even, room)) return even;
-  const urgent = even.filter(isUrgent);
+  const capped = capMoves(moves, most, isUrgent);
+  if (findsRoom(capped, room)) return capped;
+  const urgent = capped.filter(isUrgent);
   const search: Search<Move> = {
     room: room.slice(),
     waiting: new Map(),
@@ -49,7 +49,7 @@ export function steadyMoves<Move extends PlannedMove>(
     most,
   };
   for (const { from, to } of urgent) shift(search.room, from, to);
-  const others = new Set([...even, ...moves]).difference(search.taken);
+  const others = new Set([...capped, ...moves]).difference(search.taken);
   for (const move of others) {
     if (search.taken.size >= most) break;
     offer(search, move);
@@ -130,24 +130,24 @@ function exchangeInRings<Move extends PlannedMove>({ waiting, taken, most }: Sea
   for (const start of [...waiting.keys()]) {
     const walk: Move[] = [];
     const places = new Map([[start, 0]]);
-    for (let at = start; taken.size < most; ) {
-      const move = waiting.get(at)?.pop();
+    for (let device = start; taken.size < most; ) {
+      const move = waiting.get(device)?.pop();
       if (move === undefined || move.from === null) {
-        const back = walk.pop();
-        if (back === undefined) break;
-        places.delete(at);
-        at = back.to;
+        const undone = walk.pop();
+        if (undone === undefined) break;
+        places.delete(device);
+        device = undone.to;
         continue;
       }
       walk.push(move);
-      at = move.from;
-      const place = places.get(at);
+      device = move.from;
+      const place = places.get(device);
       if (place === undefined) {
-        places.set(at, walk.length);
+        places.set(device, walk.length);
         continue;
       }
       const ring = walk.splice(place);
-      for (const { from } of ring) if (from !== at) places.delete(from!);
+      for (const { from } of ring) if (from !== device) places.delete(from!);
       if (taken.size + ring.length <= most) for (const one of ring) taken.add(one);
     }
   }

@@ -73,13 +73,13 @@ function mildestChange(
   const { before, wanted, limits } = change;
   const partition = Math.floor(moving[0]! / before.width);
   const start = partition * before.width;
-  const held = [...before.leaf.subarray(start, start + replicasOf(wanted, partition))];
+  const leavesBefore = [...before.leaf.subarray(start, start + replicasOf(wanted, partition))];
   let best = { slot: moving[0]!, leaf: wanted.leaf[moving[0]!]! };
   let fewest = Infinity;
   for (const slot of moving) {
     for (const source of [slot, ...moving.filter((other) => other !== slot)]) {
       const leaf = wanted.leaf[source]!;
-      const leaves = held.slice();
+      const leaves = leavesBefore.slice();
       leaves[slot - start] = leaf;
       const misfits = countMisfits(limits.rules, partition, leaves);
       if (misfits >= fewest) continue;
@@ -109,12 +109,12 @@ export function keepRows(before: Placement, wanted: Placement): void {
     const start = partition * before.width;
     const end = start + before.width;
     for (let slot = start; slot < end; slot += 1) {
-      const stays = before.leaf[slot]!;
-      if (stays === before.none || wanted.leaf[slot] === stays) continue;
+      const leafBefore = before.leaf[slot]!;
+      if (leafBefore === before.none || wanted.leaf[slot] === leafBefore) continue;
       for (let other = start; other < end; other += 1) {
-        if (wanted.leaf[other] !== stays) continue;
+        if (wanted.leaf[other] !== leafBefore) continue;
         wanted.leaf[other] = wanted.leaf[slot]!;
-        wanted.leaf[slot] = stays;
+        wanted.leaf[slot] = leafBefore;
       }
     }
   }

@@ -46,18 +46,18 @@ export function baseShares(weights: Float64Array, replicas: number): Float64Arra
   const order = Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
   const rest = new Float64Array(order.length + 1);
   for (let i = order.length - 1; i >= 0; i -= 1) rest[i] = rest[i + 1]! + weights[order[i]!]!;
-  let whole = 0;
+  let fullCount = 0;
   while (
-    whole < order.length &&
-    whole < replicas &&
-    (replicas - whole) * weights[order[whole]!]! > rest[whole]!
+    fullCount < order.length &&
+    fullCount < replicas &&
+    (replicas - fullCount) * weights[order[fullCount]!]! > rest[fullCount]!
   ) {
-    whole += 1;
+    fullCount += 1;
   }
   const shares = new Float64Array(weights.length);
   order.forEach((leaf, i) => {
-    const fair = ((replicas - whole) * weights[leaf]!) / rest[whole]!;
-    shares[leaf] = i < whole ? 1 : Math.min(1, fair);
+    const fair = ((replicas - fullCount) * weights[leaf]!) / rest[fullCount]!;
+    shares[leaf] = i < fullCount ? 1 : Math.min(1, fair);
   });
   return shares;
 }
@@ -67,24 +67,24 @@ export function baseShares(weights: Float64Array, replicas: number): Float64Arra
  * Like Swift's ceil(replicas / children), but aware of children with too few devices.
  */
 function dispersionCaps(tree: TierTree, replicas: number): Int32Array {
-  const room = new Int32Array(tree.nodes);
-  room.fill(1, tree.firstLeaf);
-  sumUp(tree, room);
+  const capacity = new Int32Array(tree.nodes);
+  capacity.fill(1, tree.firstLeaf);
+  sumUp(tree, capacity);
   const caps = new Int32Array(tree.nodes);
   caps[0] = Math.ceil(replicas);
   for (let v = 0; v < tree.firstLeaf; v += 1) {
     const first = tree.firstChild[v]!;
     const end = first + tree.childCount[v]!;
-    const wanted = Math.min(caps[v]!, room[v]!);
+    const wanted = Math.min(caps[v]!, capacity[v]!);
     let cap = Math.floor(wanted / Math.max(1, end - first));
-    while (fits(room, [first, end], cap) < wanted) cap += 1;
-    for (let u = first; u < end; u += 1) caps[u] = Math.min(cap, room[u]!);
+    while (fits(capacity, [first, end], cap) < wanted) cap += 1;
+    for (let u = first; u < end; u += 1) caps[u] = Math.min(cap, capacity[u]!);
   }
   return caps;
 }
 
-function fits(room: Int32Array, [first, end]: readonly [number, number], cap: number): number {
+function fits(capacity: Int32Array, [first, end]: readonly [number, number], cap: number): number {
   let sum = 0;
-  for (let u = first; u < end; u += 1) sum += Math.min(cap, room[u]!);
+  for (let u = first; u < end; u += 1) sum += Math.min(cap, capacity[u]!);
   return sum;
 }

@@ -42,7 +42,7 @@ export function capacityUnderCaps(tree: TierTree, caps: Int32Array, most: Float6
 function fillUnder(
   tree: TierTree,
   water: Water,
-  from: { readonly mask: number; readonly held: Float64Array },
+  previous: { readonly mask: number; readonly held: Float64Array },
 ): Float64Array {
   const { most } = water;
   const freeze = new Float64Array(tree.leaves).fill(Infinity);
@@ -50,24 +50,24 @@ function fillUnder(
   for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
     top = Math.max(top, most[leaf]! / tree.weights[leaf]!);
   }
-  const at = (leaf: number, level: number): number => {
+  const filledAt = (leaf: number, level: number): number => {
     const risen = tree.weights[leaf]! * Math.min(level, freeze[leaf]!);
-    return Math.max(from.held[leaf]!, Math.min(most[leaf]!, risen));
+    return Math.max(previous.held[leaf]!, Math.min(most[leaf]!, risen));
   };
   const span = leafSpans(tree);
   for (let v = tree.firstLeaf - 1; v >= 0; v -= 1) {
-    if (released(tree.level[v]!, from.mask)) continue;
+    if (released(tree.level[v]!, previous.mask)) continue;
     const first = span.first[v]!;
     const end = span.end[v]!;
     const sumAt = (level: number): number => {
       let sum = 0;
-      for (let leaf = first; leaf < end; leaf += 1) sum += at(leaf, level);
+      for (let leaf = first; leaf < end; leaf += 1) sum += filledAt(leaf, level);
       return sum;
     };
     const level = levelOf(sumAt, v === 0 ? water.sum : water.caps[v]!, top);
     for (let leaf = first; leaf < end; leaf += 1) freeze[leaf] = Math.min(freeze[leaf]!, level);
   }
-  return Float64Array.from(most, (_, leaf) => at(leaf, top));
+  return Float64Array.from(most, (_, leaf) => filledAt(leaf, top));
 }
 
 function released(level: number, mask: number): boolean {

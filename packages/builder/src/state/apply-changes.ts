@@ -111,20 +111,20 @@ function withFields(
   fields: Extract<Change, { kind: 'set-device' }>['fields'],
 ): BuilderDevice {
   const { key = '', replication = null, extra, ...after } = { ...before, ...fields };
-  const { replication_ip: _ip, replication_port: _port, ...others } = extra ?? {};
+  const { replication_ip: _ip, replication_port: _port, ...otherExtra } = extra ?? {};
   // Older imports kept the replication address among Swift's extra fields; a new one replaces it.
-  const kept = fields.replication === undefined ? extra : others;
+  const keptExtra = fields.replication === undefined ? extra : otherExtra;
   return {
     ...after,
     ...(key !== '' && { key }),
     ...(replication !== null && { replication }),
-    ...(kept !== undefined && Object.keys(kept).length > 0 && { extra: kept }),
+    ...(keptExtra !== undefined && Object.keys(keptExtra).length > 0 && { extra: keptExtra }),
   };
 }
 
 function addDevice(
   state: MutableState,
-  { device, tokens: given, replaces }: Extract<Change, { kind: 'add' }>,
+  { device, tokens: newTokens, replaces }: Extract<Change, { kind: 'add' }>,
   addresses: ClaimedAddresses,
 ): void {
   const id = state.devices.length;
@@ -143,15 +143,15 @@ function addDevice(
   checkDeviceFields(device);
   checkWeight(device.weight, formatDevice(device));
   claimAddress(addresses, device);
-  const { region, zone, ip, port, device: name, weight, meta, ...also } = device;
+  const { region, zone, ip, port, device: name, weight, meta, ...optionalFields } = device;
   const fields = { id, region, zone, ip, port, device: name, weight, meta };
   const old = replaces === undefined ? null : replaceDevice(state, replaces, id);
   if (old !== null) releaseKey(addresses, old);
   claimKey(addresses, device);
-  const tokens = tokensOf(state, given ?? old?.tokens);
-  const { key, replication, extra } = also;
-  const known = { ...(key !== undefined && { key }), ...(replication && { replication }) };
-  const optional = { ...known, ...(extra && { extra }), ...(tokens && { tokens }) };
+  const tokens = tokensOf(state, newTokens ?? old?.tokens);
+  const { key, replication, extra } = optionalFields;
+  const identity = { ...(key !== undefined && { key }), ...(replication && { replication }) };
+  const optional = { ...identity, ...(extra && { extra }), ...(tokens && { tokens }) };
   const ramp = old?.ramp && { ramp: old.ramp };
   state.devices.push({ ...fields, ...optional, ...ramp, state: 'active' });
 }
@@ -159,10 +159,10 @@ function addDevice(
 function replaceDevice(state: MutableState, id: number, replacedBy: number): BuilderDevice {
   const device = activeDevice(state, id);
   state.devices[id] = { ...device, state: 'removed', replacedBy };
-  const named = (ids: readonly number[]): number[] =>
+  const withReplacement = (ids: readonly number[]): number[] =>
     ids.map((one) => (one === id ? replacedBy : one));
   const pins = state.pins?.map(({ partition, on, off }) => {
-    return { partition, on: named(on), off: named(off) };
+    return { partition, on: withReplacement(on), off: withReplacement(off) };
   });
   givePins(state, pins ?? []);
   return device;
@@ -224,8 +224,8 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
   if (device?.state === 'active') return device;
   const ids = state.devices.flatMap((one) => (one?.state === 'active' ? [one.id] : []));
   const known = ids.map((one) => `d${one}`);
-  const why = device?.state === 'removed' ? 'is removed already' : 'is not in the ring';
-  throw new CodedError('DEVICE_UNKNOWN', `d${id} ${why}`, {
+  const reason = device?.state === 'removed' ? 'is removed already' : 'is not in the ring';
+  throw new CodedError('DEVICE_UNKNOWN', `d${id} ${reason}`, {
     hint:
       ids.length === 0 ? 'the ring has no devices' : `there are ${someOf(known, IDS_SHOWN_MAX)}`,
     details: { id, devices: ids },

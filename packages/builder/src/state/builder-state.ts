@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Immutable } from './immutable.ts';
 import type { SwiftState } from './swift-state.ts';
 
-const whole = z.number().int().nonnegative();
+const wholeNumber = z.number().int().nonnegative();
 const positive = z.number().nonnegative();
 
 export const rampSchema = z.strictObject({
@@ -16,23 +16,23 @@ export const rampSchema = z.strictObject({
   /** Maximum change of the weight in one version. */
   step: positive,
   /** Window in hours since 1970. Only versions committed inside it take a step. */
-  fromHour: whole,
-  untilHour: whole,
+  fromHour: wholeNumber,
+  untilHour: wholeNumber,
 });
 export type WeightRamp = Immutable<z.infer<typeof rampSchema>>;
 
 /** Devices that must hold a partition, and devices that must not. */
 export const pinSchema = z.strictObject({
-  partition: whole,
-  on: z.array(whole),
-  off: z.array(whole),
+  partition: wholeNumber,
+  on: z.array(wholeNumber),
+  off: z.array(wholeNumber),
 });
 export type Pin = Immutable<z.infer<typeof pinSchema>>;
 
 /** Partition sizes, measured once and stored, so that the state alone reproduces the same plan. */
 export const sizesSchema = z.strictObject({
   /** Time of the measurement, in hours since 1970. */
-  measuredHour: whole,
+  measuredHour: wholeNumber,
   /** Bytes per level. */
   unit: z.int().positive(),
   /** Size by partition id, rounded to levels; null where no server reported a size. */
@@ -50,7 +50,7 @@ export const componentSchema = z.strictObject({
   id: z.string(),
   replicas: z.int().positive(),
   /** By device id in the component: the id in the composite ring. */
-  devices: z.array(whole.nullable()).max(deviceCountMax),
+  devices: z.array(wholeNumber.nullable()).max(deviceCountMax),
 });
 export type Component = Immutable<z.infer<typeof componentSchema>>;
 

@@ -20,16 +20,16 @@ export function addressesOf(devices: readonly (BuilderDevice | null)[]): Claimed
 }
 
 /** Throws DEVICE_DUPLICATE when another active device has the key: a key belongs to one disk. */
-export function claimKey(claimed: ClaimedAddresses, device: Device, before?: string): void {
+export function claimKey(claimed: ClaimedAddresses, device: Device, previousKey?: string): void {
   const { key } = device;
   if (key === undefined) return;
   const owner = claimed.get(key);
-  if (owner !== undefined && owner.id !== device.id && key !== before) {
-    const place = formatAddress(owner);
+  if (owner !== undefined && owner.id !== device.id && key !== previousKey) {
+    const address = formatAddress(owner);
     const named = `d${owner.id} ${formatDevice(owner)}`;
     const message = `the key of ${formatDevice(device)} belongs to ${named}: this is the disk of`;
     throw new CodedError('DEVICE_DUPLICATE', `${message} d${owner.id}`, {
-      hint: `start the disk of d${owner.id} at ${place}, as in the ring, and the right disk here`,
+      hint: `start the disk of d${owner.id} at ${address}, as in the ring, and the right disk here`,
       details: { twin: owner.id },
     });
   }

@@ -25,31 +25,33 @@ export function takeDevices(
   const isOwn = (device: BuilderDevice | null, at: number): device is BuilderDevice =>
     device?.state === 'active' && owners.get(placeOf(device))?.at === at;
   const knownOf = (at: number, id: number): number | null => before[at]?.devices[id] ?? null;
-  const places = new Map(devices.flatMap((one) => (one === null ? [] : [[placeOf(one), one.id]])));
+  const idsByPlace = new Map(
+    devices.flatMap((one) => (one === null ? [] : [[placeOf(one), one.id]])),
+  );
   const claimed = new Set(
     heads.flatMap(({ state }, at) =>
       state.devices.map((device, id) => (isOwn(device, at) ? knownOf(at, id) : null)),
     ),
   );
-  for (const [place, id] of places) if (claimed.has(id)) places.delete(place);
-  const taken = heads.map(({ state }, at) =>
-    state.devices.map((device, own) => {
+  for (const [place, id] of idsByPlace) if (claimed.has(id)) idsByPlace.delete(place);
+  const deviceIds = heads.map(({ state }, at) =>
+    state.devices.map((device, ownId) => {
       if (!isOwn(device, at)) return null;
       const { hold: _hold, ramp: _ramp, tokens: _tokens, replacedBy: _heir, ...fields } = device;
-      const there = devices[knownOf(at, own) ?? -1]?.id ?? places.get(placeOf(device));
-      const id = there ?? devices.length;
+      const existingId = devices[knownOf(at, ownId) ?? -1]?.id ?? idsByPlace.get(placeOf(device));
+      const id = existingId ?? devices.length;
       devices[id] = { ...fields, id };
       return id;
     }),
   );
-  const inUse = new Set(taken.flat());
-  return taken.map((ids, at) =>
-    ids.map((id, own) => {
-      const gone = id === null ? knownOf(at, own) : null;
-      if (gone === null || inUse.has(gone)) return id;
-      const there = devices[gone] ?? null;
-      if (there !== null) devices[gone] = { ...there, state: 'removed' };
-      return gone;
+  const inUse = new Set(deviceIds.flat());
+  return deviceIds.map((ids, at) =>
+    ids.map((id, ownId) => {
+      const formerId = id === null ? knownOf(at, ownId) : null;
+      if (formerId === null || inUse.has(formerId)) return id;
+      const existing = devices[formerId] ?? null;
+      if (existing !== null) devices[formerId] = { ...existing, state: 'removed' };
+      return formerId;
     }),
   );
 }
@@ -93,12 +95,14 @@ function isSpareIn({ table }: Ring, { id, weight, ramp }: BuilderDevice): boolea
 
 function shared(device: BuilderDevice, ...[one, other]: readonly [Owner, Owner]): CodedError {
   const [first, second] = [one, other].map((owner) => `d${owner.device} of ${owner.ring}`);
-  const [here, there] = [one, other].map((owner) => `remove ${owner.ring} d${owner.device}`);
+  const [removeFirst, removeSecond] = [one, other].map(
+    (owner) => `remove ${owner.ring} d${owner.device}`,
+  );
   const message = `${placeOf(device)} is ${first} and ${second}`;
   return new CodedError('COMPONENTS_UNFIT', message, {
     hint:
       'only one component may have it: remove it from the other with ' +
-      `ring-builder ${here} or ring-builder ${there}, and commit`,
+      `ring-builder ${removeFirst} or ring-builder ${removeSecond}, and commit`,
   });
 }
 

@@ -37,10 +37,10 @@ export function compose(
   requireFit(heads);
   requireSame(name, heads, before?.components);
   const devices = [...(before?.devices ?? [])];
-  const taken = takeDevices(devices, heads, before?.components);
+  const deviceIds = takeDevices(devices, heads, before?.components);
   const components = heads.map((head, at): Component => {
     const { keyspace: ring, version, replicas } = head.ring;
-    return { ring, version, id: head.id, replicas, devices: taken[at] ?? [] };
+    return { ring, version, id: head.id, replicas, devices: deviceIds[at] ?? [] };
   });
   const [{ ring: first }] = heads as [ComponentHead];
   const settings = createState({
@@ -84,14 +84,14 @@ export function changeCommand({
 }
 
 function rowOf(row: SlotRow, ids: readonly (number | null)[], deviceCount: number): SlotRow {
-  const made = zeroRow(row.length, deviceCount);
+  const newRow = zeroRow(row.length, deviceCount);
   for (let partition = 0; partition < row.length; partition += 1) {
     const device = deviceIn(row, partition);
-    const id = device === undefined ? noDeviceIn(made) : ids[device];
+    const id = device === undefined ? noDeviceIn(newRow) : ids[device];
     assert(id !== undefined && id !== null, `device ${device} has an id in the composite ring`);
-    made[partition] = id;
+    newRow[partition] = id;
   }
-  return made;
+  return newRow;
 }
 
 function requireFit(heads: readonly ComponentHead[]): void {
@@ -134,12 +134,12 @@ function requireSame(
   for (const [at, { ring, idOf }] of heads.entries()) {
     const { version = 0, id = '', replicas = 0 } = components[at] ?? {};
     const { keyspace } = ring;
-    const had = `${name} has version ${version} of ${keyspace}`;
-    if (ring.version < version) throw other(`${had}, which is now at ${ring.version}`);
+    const composedText = `${name} has version ${version} of ${keyspace}`;
+    if (ring.version < version) throw other(`${composedText}, which is now at ${ring.version}`);
     const found = ring.version === version ? heads[at]?.id : idOf(version);
     if (found !== id) {
       const ids = `(${id.slice(0, 12)}), which is now ${found?.slice(0, 12) ?? 'missing'}`;
-      throw other(`${had} ${ids}: this is another ring with that name`);
+      throw other(`${composedText} ${ids}: this is another ring with that name`);
     }
     if (ring.replicas !== replicas) {
       throw unfit(`${keyspace} had ${replicas} replicas in ${name}, and has ${ring.replicas} now`);

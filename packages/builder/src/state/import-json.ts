@@ -110,42 +110,42 @@ function tableOf(document: Document, partitions: number): SlotRow[] | null {
   // Partitions that were split, merged or retired have no devices.
   const live = liveIds(document.partitioner);
   return table.map((row, replica) => {
-    const where = `table.${replica}`;
-    if (!Array.isArray(row)) throw invalid(`${where} is not a list of device ids`);
+    const path = `table.${replica}`;
+    if (!Array.isArray(row)) throw invalid(`${path} is not a list of device ids`);
     const last = replica === table.length - 1;
     if (row.length > partitions || row.length < (last ? 1 : partitions)) {
-      throw invalid(`${where} has ${row.length} slots, expected ${partitions}`);
+      throw invalid(`${path} has ${row.length} slots, expected ${partitions}`);
     }
-    const made = zeroRow(row.length, devices.length);
+    const newRow = zeroRow(row.length, devices.length);
     row.forEach((id: unknown, partition) => {
       if (id === null && live !== null && live[partition] !== 1) {
-        made[partition] = noDeviceIn(made);
+        newRow[partition] = noDeviceIn(newRow);
         return;
       }
       if (typeof id !== 'number' || !Number.isInteger(id) || (devices[id] ?? null) === null) {
-        throw invalid(`${where}.${partition} is ${JSON.stringify(id)}, which is not a device id`);
+        throw invalid(`${path}.${partition} is ${JSON.stringify(id)}, which is not a device id`);
       }
-      made[partition] = id;
+      newRow[partition] = id;
     });
-    return made;
+    return newRow;
   });
 }
 
 /** Returns the replica count. The table, if present, determines it; a stated count must agree. */
 function replicasOf(document: Document, table: SlotRow[] | null, partitions: number): number {
-  const given = document.replicas;
+  const declared = document.replicas;
   if (table === null) {
-    if (given === undefined)
+    if (declared === undefined)
       throw invalid('replicas is missing, and there is no table to derive it from');
-    return given;
+    return declared;
   }
   const slots = table.reduce((sum, row) => sum + row.length, 0);
-  const replicas = given ?? slots / partitions;
+  const replicas = declared ?? slots / partitions;
   if (replicas <= 0) throw invalid(`there are ${replicas} replicas`);
-  const wanted = rowLengths(partitions, Math.min(replicas, replicaCountMax)).join(', ');
+  const expected = rowLengths(partitions, Math.min(replicas, replicaCountMax)).join(', ');
   const found = table.map((row) => row.length).join(', ');
-  if (found !== wanted)
-    throw invalid(`table has rows of ${found} slots, but ${replicas} replicas need ${wanted}`);
+  if (found !== expected)
+    throw invalid(`table has rows of ${found} slots, but ${replicas} replicas need ${expected}`);
   return replicas;
 }
 

@@ -18,7 +18,7 @@ export interface LandedHead {
 }
 
 /** Throws MOVES_IN_FLIGHT for a change that the moves in flight block, and names the reason. */
-export function landedHead(
+export function headAfterMoves(
   head: Ring,
   state: BuilderState,
   { direct }: { readonly direct: boolean },
@@ -26,31 +26,31 @@ export function landedHead(
   if (head.moves.length === 0) return { head, moving: new Set() };
   const { ring } = state;
   const rollout = `ring-builder rollout ${ring}`;
-  const refuse = (why: string, hint: string, details: object = {}): CodedError =>
+  const refuse = (reason: string, hint: string, details: object = {}): CodedError =>
     new CodedError(
       'MOVES_IN_FLIGHT',
-      `version ${head.version} of ${ring} has ${counted(head.moves.length, 'move')} in flight: ${why}`,
+      `version ${head.version} of ${ring} has ${counted(head.moves.length, 'move')} in flight: ${reason}`,
       { hint, details: { version: head.version, moves: head.moves.length, ...details } },
     );
-  const wait = `run ${rollout}, or ring-builder moves ${ring} cancel all`;
-  if (direct) throw refuse('--direct needs a ring without moves in flight', wait);
+  const waitHint = `run ${rollout}, or ring-builder moves ${ring} cancel all`;
+  if (direct) throw refuse('--direct needs a ring without moves in flight', waitHint);
   const grows = head.moves.some(({ from }) => from === null);
   if (grows || state.replicas !== head.replicas) {
-    throw refuse('a change of the replicas cannot be combined with moves', wait);
+    throw refuse('a change of the replicas cannot be combined with moves', waitHint);
   }
-  const lost = joiningRemoved(head, state);
-  const [first] = lost;
+  const removedJoins = joiningRemoved(head, state);
+  const [first] = removedJoins;
   if (first !== undefined) {
     const { partition, to, assignment } = first;
-    const names = [...new Set(lost.map((move) => `d${move.to}`))].join(' ');
-    const without = [
+    const names = [...new Set(removedJoins.map((move) => `d${move.to}`))].join(' ');
+    const cancelCommands = [
       `ring-builder moves ${ring} cancel ${names}`,
       `ring-builder commit ${ring} -m 'will not come back'`,
       rollout,
     ].join(' && ');
     throw refuse(
       `partition ${partition} is moving to d${to}, which is to be removed`,
-      `run ${rollout} first; if ${names} will not come back: ${without}`,
+      `run ${rollout} first; if ${names} will not come back: ${cancelCommands}`,
       { partition, assignment, device: to },
     );
   }

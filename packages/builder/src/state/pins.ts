@@ -10,7 +10,7 @@ import type { BuilderState, Pin } from './builder-state.ts';
 /** Throws PIN_INVALID with the reason. */
 export function checkPin(state: BuilderState, { partition, on, off }: Pin): void {
   const partitions = partitionCountOf(state.partitioner);
-  const both = on.find((id) => off.includes(id));
+  const duplicateId = on.find((id) => off.includes(id));
   const isGone = liveIds(state.partitioner)?.[partition] === 0;
   const problem = isGone
     ? `partition ${partition} was split or merged and has no keys any more`
@@ -19,7 +19,7 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
       : on.length > Math.floor(state.replicas)
         ? `partition ${partition} cannot be on ${on.length} devices: it has ${Math.floor(state.replicas)} replicas`
         : new Set([...on, ...off]).size < on.length + off.length
-          ? `d${both ?? on[0] ?? off[0]} is named twice for partition ${partition}`
+          ? `d${duplicateId ?? on[0] ?? off[0]} is named twice for partition ${partition}`
           : (state.pins?.length ?? 0) >= pinCountMax
             ? `${pinCountMax} partitions are already pinned, the maximum`
             : null;
@@ -31,8 +31,8 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
 export function withPin(pins: readonly Pin[], pin: Pin): Pin[] {
   const others = pins.filter(({ partition }) => partition !== pin.partition);
   const { partition, on, off } = pin;
-  const kept = on.length + off.length === 0 ? others : [...others, { partition, on, off }];
-  return kept.sort((a, b) => a.partition - b.partition);
+  const result = on.length + off.length === 0 ? others : [...others, { partition, on, off }];
+  return result.sort((a, b) => a.partition - b.partition);
 }
 
 export function isPinned({ pins }: BuilderState, partition: number, device: number): boolean {

@@ -121,8 +121,8 @@ export function requireIntervals(state: BuilderState): IntervalPartitioner {
 
 export function unfit(
   { ring }: Pick<BuilderState, 'ring'>,
-  why: string,
-  more: { readonly hint: string; readonly details: Readonly<Record<string, unknown>> },
+  reason: string,
+  options: { readonly hint: string; readonly details: Readonly<Record<string, unknown>> },
 ): CodedError {
-  return new CodedError('RESHAPE_UNFIT', `${ring} cannot be split or merged: ${why}`, more);
+  return new CodedError('RESHAPE_UNFIT', `${ring} cannot be split or merged: ${reason}`, options);
 }

@@ -23,36 +23,36 @@ import {
 import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
 import { swiftSchema } from './swift-state.ts';
 
-const whole = z.number().int().nonnegative();
+const wholeNumber = z.number().int().nonnegative();
 const positive = z.number().nonnegative();
 
 const deviceSchema = z.strictObject({
-  id: whole,
-  region: whole,
-  zone: whole,
+  id: wholeNumber,
+  region: wholeNumber,
+  zone: wholeNumber,
   ip: z.string(),
-  port: whole,
+  port: wholeNumber,
   device: z.string(),
   weight: positive,
   meta: z.string(),
   key: z.string().exactOptional(),
-  replication: z.strictObject({ ip: z.string(), port: whole }).exactOptional(),
+  replication: z.strictObject({ ip: z.string(), port: wholeNumber }).exactOptional(),
   extra: deviceExtraSchema.exactOptional(),
   state: z.enum(['active', 'removed']),
   hold: z.enum(['no-target', 'maintenance']).exactOptional(),
   ramp: rampSchema.exactOptional(),
-  tokens: z.array(whole).min(1).max(tokensPerDeviceMax).exactOptional(),
-  replacedBy: whole.exactOptional(),
+  tokens: z.array(wholeNumber).min(1).max(tokensPerDeviceMax).exactOptional(),
+  replacedBy: wholeNumber.exactOptional(),
 });
 
 const partitionerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('md5-shift'),
-    power: whole,
+    power: wholeNumber,
     prefix: z.string(),
     suffix: z.string(),
   }),
-  z.strictObject({ kind: z.literal('murmur3-mod'), partitions: whole, seed: whole }),
+  z.strictObject({ kind: z.literal('murmur3-mod'), partitions: wholeNumber, seed: wholeNumber }),
   hashIntervalsSchema,
   rangesSchema,
 ]);
@@ -63,13 +63,13 @@ const stateSchema = z.strictObject({
   partitioner: partitionerSchema,
   replicas: positive,
   placement: z.literal('tokens').exactOptional(),
-  minPartHours: whole,
+  minPartHours: wholeNumber,
   overload: positive,
   devices: z.array(deviceSchema.nullable()).max(deviceCountMax),
   swift: swiftSchema.exactOptional(),
-  zonesMin: whole.exactOptional(),
+  zonesMin: wholeNumber.exactOptional(),
   pins: z.array(pinSchema).max(pinCountMax).exactOptional(),
-  restedThrough: whole.exactOptional(),
+  restedThrough: wholeNumber.exactOptional(),
   sizes: sizesSchema.exactOptional(),
   components: z.array(componentSchema).min(1).max(replicaCountMax).exactOptional(),
 });
@@ -97,10 +97,10 @@ export function parseState(bytes: Uint8Array): BuilderState {
   const parsed = stateSchema.safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    const where = issue?.path.join('.') || 'its top level';
+    const path = issue?.path.join('.') || 'its top level';
     throw new CodedError(
       'RING_FILE_INVALID',
-      `the builder state is invalid at ${where}: ${issue === undefined ? 'unknown fault' : issueSentence(issue)}`,
+      `the builder state is invalid at ${path}: ${issue === undefined ? 'unknown fault' : issueSentence(issue)}`,
     );
   }
   const misplaced = parsed.data.devices.findIndex((device, id) => device && device.id !== id);

@@ -5,8 +5,8 @@ const WEIGHT_DIGITS = 12;
 
 /** Returns the state with one step of every due ramp. Ramps that reach their target are removed. */
 export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
-  const due = state.devices.some((device) => device !== null && isDue(device, nowHours));
-  if (!due) return state;
+  const isAnyDue = state.devices.some((device) => device !== null && isDue(device, nowHours));
+  if (!isAnyDue) return state;
   const devices = state.devices.map((device) =>
     device !== null && isDue(device, nowHours) ? stepped(device) : device,
   );
@@ -29,9 +29,9 @@ export function isRampHeld({ weight, hold, ramp }: BuilderDevice): boolean {
 function stepped(device: BuilderDevice): BuilderDevice {
   const { ramp, ...fields } = device;
   if (ramp === undefined) return device;
-  const away = ramp.target - device.weight;
-  if (rounded(Math.abs(away)) <= ramp.step) return { ...fields, weight: ramp.target };
-  return { ...device, weight: rounded(device.weight + Math.sign(away) * ramp.step) };
+  const difference = ramp.target - device.weight;
+  if (rounded(Math.abs(difference)) <= ramp.step) return { ...fields, weight: ramp.target };
+  return { ...device, weight: rounded(device.weight + Math.sign(difference) * ramp.step) };
 }
 
 /** Rounds to 12 digits: 1 - 0.34 would otherwise print as 0.6599999999999999. */

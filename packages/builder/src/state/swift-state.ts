@@ -3,7 +3,7 @@ import { partitionCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import type { Immutable } from './immutable.ts';
 
-const whole = z.number().int().nonnegative();
+const wholeNumber = z.number().int().nonnegative();
 const positive = z.number().nonnegative();
 const partitions = z.int().positive();
 const hours = z.int().min(0).max(255);
@@ -11,7 +11,7 @@ const hours = z.int().min(0).max(255);
 /** When each partition last moved before version 1. */
 const lastMovesSchema = z.strictObject({
   /** Seconds since 1970; 0 when the last moves were long ago. */
-  epoch: whole,
+  epoch: wholeNumber,
   /** Runs by partition: [partitions, hours from their last move to epoch]; 255: 255 or more. */
   runs: z.array(z.tuple([partitions, hours])).max(partitionCountMax),
 });
@@ -30,13 +30,13 @@ export type SwiftReplicas = Immutable<z.infer<typeof replicasSchema>>;
 
 export const swiftSchema = z.strictObject({
   /** Swift's own number of the version that became version 1 here; absent in its oldest files. */
-  version: whole.exactOptional(),
+  version: wholeNumber.exactOptional(),
   /** Target of a partition power increase that was running in Swift. */
-  nextPartPower: whole.exactOptional(),
+  nextPartPower: wholeNumber.exactOptional(),
   /** Identity of the builder file, which composite rings require. */
   id: z.string().max(128).exactOptional(),
   /** Partition at which Swift's next search for partitions to move begins. */
-  gatherStart: whole.exactOptional(),
+  gatherStart: wholeNumber.exactOptional(),
   /** Whether devices or settings changed after Swift's last rebalance. */
   changed: z.boolean().exactOptional(),
   lastMoves: lastMovesSchema.exactOptional(),
@@ -45,7 +45,7 @@ export const swiftSchema = z.strictObject({
   /** Dispersion after Swift's last rebalance; still correct for version 1. */
   dispersion: positive.exactOptional(),
   /** Swift's value, if it exceeds the maximum of minPartHours, which then has the maximum. */
-  minPartHours: whole.exactOptional(),
+  minPartHours: wholeNumber.exactOptional(),
   /** Set when its files use wider device ids than the devices need. */
   idBytes: z.literal(4).exactOptional(),
 });

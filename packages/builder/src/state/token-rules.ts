@@ -8,7 +8,7 @@ import type { BuilderDevice, BuilderState } from './builder-state.ts';
 export function checkTokenRules(state: BuilderState): void {
   if (state.placement === undefined) return;
   const { partitioner, replicas, overload, zonesMin, pins, sizes, devices } = state;
-  const held = devices.find((device) => device?.hold !== undefined);
+  const heldDevice = devices.find((device) => device?.hold !== undefined);
   const broken =
     partitioner.kind !== 'hash-intervals'
       ? `partitioner ${partitioner.kind} has no circle of hashes: use --partitioner hash-intervals`
@@ -22,8 +22,8 @@ export function checkTokenRules(state: BuilderState): void {
               ? `partition ${pins[0]?.partition} is pinned`
               : sizes !== undefined
                 ? 'there is no choice of table by bytes'
-                : held
-                  ? `d${held.id} is held: ${held.hold}`
+                : heldDevice
+                  ? `d${heldDevice.id} is held: ${heldDevice.hold}`
                   : null;
   if (broken === null) return;
   throw new CodedError('PLACED_BY_TOKENS', `placement by tokens: ${broken}`, {

@@ -8,7 +8,7 @@ import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.
 // need.
 const { request } = process.getBuiltinModule('node:http');
 
-export interface GotHttp {
+export interface HttpResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -31,7 +31,7 @@ export async function getHttp(
   address: string,
   path: string,
   { proof, timeoutMs, token = null, identity = null }: Asking,
-): Promise<GotHttp> {
+): Promise<HttpResponse> {
   const signal = AbortSignal.timeout(timeoutMs);
   const proven = proof === null ? null : await proveServer(address, { proof, identity, timeoutMs });
   const { ip: host, port } = splitAddress(address);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
-import { unheardConnectionsMax } from '@ringwright/base/limits-rings';
+import { silentConnectionsMax } from '@ringwright/base/limits-rings';
 import { messageKind } from '@ringwright/wire/message';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -148,7 +148,7 @@ test('the oldest silent callers and unfinished handshakes are dropped for new on
   const { port, refused } = await listening();
   const heard = linkTo(port, byDevice);
   expect(await heard.call(double, 1, 10_000)).toBe(2);
-  for (let at = 0; at < unheardConnectionsMax + 8; at += 1) {
+  for (let at = 0; at < silentConnectionsMax + 8; at += 1) {
     const silent = connect(port, '127.0.0.1').on('error', () => undefined);
     onTestFinished(() => void silent.destroy());
     await once(silent, 'connect');

@@ -4,8 +4,8 @@ import type { Server, Socket } from 'node:net';
 import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
 import {
   firstByteMsMax,
+  silentConnectionsMax,
   tlsHandshakeMsMax,
-  unheardConnectionsMax,
 } from '@ringwright/base/limits-rings';
 import { deviceServerName, type TlsIdentity } from './prove-server.ts';
 
@@ -41,15 +41,15 @@ export function securePort(server: Server, options: SecurePortOptions): SecurePo
   const device = createSecureContext({ ...settings, ...options.device });
   const sockets = new Set<Socket>();
   /** Connections that no listener has seen yet, oldest first, by their remote address and port. */
-  const unheard = new Map<string, Socket>();
-  const serve = server.listeners('connection');
+  const pendingSockets = new Map<string, Socket>();
+  const listeners = server.listeners('connection');
   const refuse = (socket: Socket, reason: string): void => {
     if (socket.remoteAddress !== undefined) options.onRefused(callerOf(socket), reason);
     socket.destroy();
   };
   const pass = (socket: Socket): void => {
-    unheard.delete(callerOf(socket));
-    for (const listener of serve) listener.call(server, socket);
+    pendingSockets.delete(callerOf(socket));
+    for (const listener of listeners) listener.call(server, socket);
   };
   const secure = createServer({
     ...settings,
@@ -65,14 +65,14 @@ export function securePort(server: Server, options: SecurePortOptions): SecurePo
   server.on('connection', (socket: Socket) => {
     const caller = callerOf(socket);
     sockets.add(socket);
-    unheard.set(caller, socket);
+    pendingSockets.set(caller, socket);
     socket.once('close', () => {
       sockets.delete(socket);
-      if (unheard.get(caller) === socket) unheard.delete(caller);
+      if (pendingSockets.get(caller) === socket) pendingSockets.delete(caller);
     });
-    const [oldest] = unheard.values();
-    if (oldest !== undefined && unheard.size > unheardConnectionsMax) {
-      refuse(oldest, `it had sent nothing when ${unheardConnectionsMax} more were open`);
+    const [oldest] = pendingSockets.values();
+    if (oldest !== undefined && pendingSockets.size > silentConnectionsMax) {
+      refuse(oldest, `it had sent nothing when ${silentConnectionsMax} more were open`);
     }
     firstByteOf(socket, {
       onByte: (byte) => {
@@ -109,11 +109,11 @@ function firstByteOf(socket: Socket, { onByte, onNone }: FirstByte): void {
     () => onNone(`no data arrived within ${firstByteMsMax} ms`),
     firstByteMsMax,
   );
-  const look = (): void => {
+  const readFirst = (): void => {
     const bytes: Buffer | null = socket.read();
     if (bytes === null) {
       // Either nothing has arrived yet, or the stream has ended.
-      if (!socket.readableEnded && !socket.destroyed) socket.once('readable', look);
+      if (!socket.readableEnded && !socket.destroyed) socket.once('readable', readFirst);
       return;
     }
     clearTimeout(timer);
@@ -125,5 +125,5 @@ function firstByteOf(socket: Socket, { onByte, onNone }: FirstByte): void {
   socket.on('error', onError);
   socket.once('end', onEnd);
   socket.once('close', () => clearTimeout(timer));
-  look();
+  readFirst();
 }

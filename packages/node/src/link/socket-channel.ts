@@ -12,7 +12,7 @@ const NO_FRAME: CloseReason = { code: 1007, reason: 'not a binary message' };
  * A close code of the range for applications. Calls not answered by then were not run, and never
  * will be.
  */
-const leaving = { code: 4001, reason: 'this server is stopping' } as const;
+const leaveReason = { code: 4001, reason: 'this server is stopping' } as const;
 
 export interface ChannelOptions {
   readonly handlers: ReadonlyMap<string, CallHandler>;
@@ -33,12 +33,12 @@ export function socketChannel(
   peer: string,
   { handlers, budget = new AnswerBudget(), onLongMessage, onLeaver }: ChannelOptions,
 ): CallChannel {
-  const answering = budget.connection(socket);
-  let [underWay, isLeaving, isDeaf] = [0, false, false];
+  const reportBytes = budget.connection(socket);
+  let [answeringBytes, isLeaving, ignoresMessages] = [0, false, false];
   const closeOnceIdle = (): void => {
-    if (!isLeaving || underWay > 0) return;
+    if (!isLeaving || answeringBytes > 0) return;
     // After the answers, which are sent at the end of this turn.
-    setImmediate(() => socket.close(leaving.code, leaving.reason));
+    setImmediate(() => socket.close(leaveReason.code, leaveReason.reason));
   };
   onLeaver?.(() => {
     isLeaving = true;
@@ -53,8 +53,8 @@ export function socketChannel(
       },
       queuedBytes: () => socket.bufferedAmount,
       answering: (bytes) => {
-        answering(bytes);
-        underWay += bytes;
+        reportBytes(bytes);
+        answeringBytes += bytes;
         closeOnceIdle();
       },
       defer: (work) => void setImmediate(work),
@@ -67,8 +67,8 @@ export function socketChannel(
   );
   socket.on('message', (data, isBinary) => {
     // After a refusal or while leaving, further messages are ignored.
-    isDeaf ||= isLeaving || socket.readyState !== socket.OPEN;
-    if (isDeaf) return;
+    ignoresMessages ||= isLeaving || socket.readyState !== socket.OPEN;
+    if (ignoresMessages) return;
     const closing = isBinary && Buffer.isBuffer(data) ? channel.receive(data) : NO_FRAME;
     if (closing !== null) refuse(socket, closing);
     else if (Buffer.isBuffer(data) && data.length >= longBytesMin) onLongMessage?.(data.length);
@@ -77,8 +77,8 @@ export function socketChannel(
     const why = reason.length > 0 ? `: ${code} ${reason.toString()}` : '';
     const message = `the connection to ${peer} is closed${why}`;
     // If this end was closing too, answers to calls that did run may have been ignored.
-    const isLeft = code === leaving.code && !isLeaving && !isDeaf;
-    const details = isLeft ? { outcome: 'rejected' } : {};
+    const isPeerStopping = code === leaveReason.code && !isLeaving && !ignoresMessages;
+    const details = isPeerStopping ? { outcome: 'rejected' } : {};
     channel.close(new CodedError('PEER_UNREACHABLE', message, { details }));
   });
   // A 'close' always follows an 'error', and tells the callers the reason.

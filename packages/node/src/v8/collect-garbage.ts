@@ -14,12 +14,12 @@ export function collectGarbage(type: 'minor' | 'major'): void {
  * Returns a function to be called with each amount of garbage made: one minor collection per
  * `most`.
  */
-export function collectEach(most: number): (came: number) => void {
-  let since = 0;
-  return (came) => {
-    since += came;
-    if (since < most) return;
-    since = 0;
+export function collectEach(most: number): (amount: number) => void {
+  let uncollected = 0;
+  return (amount) => {
+    uncollected += amount;
+    if (uncollected < most) return;
+    uncollected = 0;
     collectGarbage('minor');
   };
 }

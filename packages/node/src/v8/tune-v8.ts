@@ -79,14 +79,14 @@ const usual = { tickMs: 10_000, usedShare: 0.05, newSpaceBytesMax: 16 * 1024 * 1
 export function giveBackAtRest({ tickMs, usedShare, newSpaceBytesMax } = usual): NodeJS.Timeout {
   let before = performance.eventLoopUtilization();
   /** Size at the last full collection: if it has not changed, that collection freed nothing. */
-  let kept = 0;
+  let collectedBytes = 0;
   return setInterval(() => {
     const { utilization } = performance.eventLoopUtilization(before);
     before = performance.eventLoopUtilization();
     const young = newSpaceBytes();
-    if (utilization >= usedShare || young <= newSpaceBytesMax || young === kept) return;
+    if (utilization >= usedShare || young <= newSpaceBytesMax || young === collectedBytes) return;
     collectGarbage('major');
-    kept = young;
+    collectedBytes = young;
   }, tickMs).unref();
 }
 

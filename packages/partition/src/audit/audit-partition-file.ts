@@ -48,48 +48,48 @@ function auditPartitionFile(db: Database.Database): PartitionAudit {
 
 function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
   const findings: Finding[] = [];
-  const counted = newTally();
+  const tally = newTally();
   for (const row of auditedRows(db)) {
-    const finding = countRow(row, counted);
+    const finding = countRow(row, tally);
     if (finding !== null && findings.length < FINDINGS_MAX) findings.push(finding);
   }
-  return [...findings, ...compareCounters(counted, meta)];
+  return [...findings, ...compareCounters(tally, meta)];
 }
 
-function countRow(row: HashedRow, counted: Tally): Finding | null {
+function countRow(row: HashedRow, tally: Tally): Finding | null {
   const { seq, ms, value, hash } = row;
-  if (value === null) counted.tombstones += 1;
+  if (value === null) tally.tombstones += 1;
   else {
-    counted.rows += 1;
-    counted.bytes += value.length;
+    tally.rows += 1;
+    tally.bytes += value.length;
   }
-  counted.seq = seq;
-  counted.highest_ms = Math.max(counted.highest_ms, ms);
+  tally.seq = seq;
+  tally.highest_ms = Math.max(tally.highest_ms, ms);
   if (!isRowHash(hash)) return rowFinding(seq, 'has an invalid hash');
-  counted.digest = toggleRow(counted.digest, hash);
+  tally.digest = toggleRow(tally.digest, hash);
   if (!matchesHash(row, hash)) return rowFinding(seq, 'does not match its hash');
   return null;
 }
 
-function rowFinding(seq: number, what: string): Finding {
-  return { code: 'RECORD_DAMAGED', message: `record ${seq} ${what}`, details: { seq } };
+function rowFinding(seq: number, problem: string): Finding {
+  return { code: 'RECORD_DAMAGED', message: `record ${seq} ${problem}`, details: { seq } };
 }
 
-function compareCounters(counted: Tally, meta: MetaRow): Finding[] {
+function compareCounters(tally: Tally, meta: MetaRow): Finding[] {
   const findings: Finding[] = [];
   const differs = (name: string, found: number | string, kept: number | string): void => {
     const message = `${name} is ${found}, the file says ${kept}`;
     findings.push({ code: 'COUNTER_WRONG', message, details: { name, found, kept } });
   };
-  const digest = formatDigest(counted.digest);
+  const digest = formatDigest(tally.digest);
   if (digest !== meta.digest) differs('digest', digest, meta.digest);
   for (const name of ['rows', 'tombstones', 'bytes'] as const) {
-    if (counted[name] !== meta[name]) differs(name, counted[name], meta[name]);
+    if (tally[name] !== meta[name]) differs(name, tally[name], meta[name]);
   }
   // Rows may be removed, but their sequences and stamps are never reused: the counter may be
   // higher.
   for (const name of ['seq', 'highest_ms'] as const) {
-    if (counted[name] > meta[name]) differs(name, counted[name], meta[name]);
+    if (tally[name] > meta[name]) differs(name, tally[name], meta[name]);
   }
   return findings;
 }
@@ -131,10 +131,10 @@ function withOpened(
   mappedBytes: number,
   audit: (db: Database.Database) => FileAudit,
 ): FileAudit {
-  using ends = new DisposableStack();
+  using cleanup = new DisposableStack();
   let db: Database.Database;
   try {
-    db = ends.adopt(openUntrusted(file, mappedBytes), (one) => one.close());
+    db = cleanup.adopt(openUntrusted(file, mappedBytes), (one) => one.close());
   } catch (error) {
     return { findings: [findingOf(error)], meta: null, owned: null };
   }

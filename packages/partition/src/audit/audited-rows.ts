@@ -37,17 +37,17 @@ export function* auditedRows(db: Database.Database): Generator<HashedRow> {
   const numbers = db.prepare<[number], NumberRow>(NUMBERS).raw();
   const bytes = db.prepare<[number, number], Buffer>(BYTES).pluck();
   for (let after = 0; ; ) {
-    const all = numbers.all(after);
-    for (let start = 0; start < all.length; ) {
-      const some = all.slice(start, endOfPiece(all, start));
-      after = some.at(-1)?.[0] ?? after;
-      const piece = bytes.get(some[0]?.[0] ?? 0, after) ?? Buffer.alloc(0);
-      yield* rowsOf(some, piece);
+    const rows = numbers.all(after);
+    for (let start = 0; start < rows.length; ) {
+      const pieceRows = rows.slice(start, endOfPiece(rows, start));
+      after = pieceRows.at(-1)?.[0] ?? after;
+      const piece = bytes.get(pieceRows[0]?.[0] ?? 0, after) ?? Buffer.alloc(0);
+      yield* rowsOf(pieceRows, piece);
       // Left to the garbage collector they cost as much as reading them.
       freeOwnBytes(piece);
-      start += some.length;
+      start += pieceRows.length;
     }
-    if (all.length < ROWS_MAX) return;
+    if (rows.length < ROWS_MAX) return;
   }
 }
 

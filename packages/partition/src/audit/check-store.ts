@@ -24,24 +24,24 @@ export async function checkStore(directory: string): Promise<Finding[]> {
   using _ = lockDirectory(directory);
   const findings = await checkLog(directory);
   const empties = await readEmptyPartitions(directory);
-  for (const place of await listPartitionDirectories(directory)) {
-    if (await isUnfinished(place, empties)) continue;
-    findings.push(...(await checkPlace(place)));
+  for (const folder of await listPartitionDirectories(directory)) {
+    if (await isUnfinished(folder, empties)) continue;
+    findings.push(...(await checkPlace(folder)));
   }
   return findings;
 }
 
-async function checkPlace(place: PartitionFolder): Promise<Finding[]> {
+async function checkPlace(folder: PartitionFolder): Promise<Finding[]> {
   try {
-    const incarnation = await readCurrent(place.directory);
-    const file = join(place.directory, incarnation, 'data.db');
+    const incarnation = await readCurrent(folder.directory);
+    const file = join(folder.directory, incarnation, 'data.db');
     restoreWal(file);
     const { findings, meta } = auditFile(file);
     const located = findings.map(({ code, message, details }) => {
       return { code, message: `${file}: ${message}`, details: { ...details, file } };
     });
     if (meta === null) return located;
-    const expected = { ...place, incarnation };
+    const expected = { ...folder, incarnation };
     for (const name of ['keyspace', 'partition', 'incarnation'] as const) {
       if (meta[name] === expected[name]) continue;
       const message = `${file}: ${name} is ${meta[name]}, its place says ${expected[name]}`;

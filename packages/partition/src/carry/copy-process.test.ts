@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { CopyProcess, type CopyTask } from './copy-process.ts';
+import { type CarrierListener, CopyProcess } from './copy-process.ts';
 import type { CopyReport } from './copy-work.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carriers-'));
@@ -36,7 +36,7 @@ function program(name: string, onTake: string): URL {
 }
 
 /** A copy that ends with its first report, or with the code of the error that ended it. */
-function outcome(): { readonly task: CopyTask; readonly ended: Promise<string> } {
+function outcome(): { readonly task: CarrierListener; readonly ended: Promise<string> } {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   const onReport = ({ kind }: CopyReport): void => resolve(kind);
   return { task: { onReport, onLost: ({ code }) => resolve(code) }, ended };

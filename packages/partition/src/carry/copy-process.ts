@@ -14,7 +14,7 @@ interface CopyProcessOptions extends Pick<BackgroundOptions<CopyAnswer>, 'idleMs
 }
 
 /** Callbacks of one copy; after `onLost` there are no more. */
-export interface CopyTask {
+export interface CarrierListener {
   onReport(report: CopyReport): void;
   /** Called when the process has ended. */
   onLost(error: CodedError): void;
@@ -31,9 +31,9 @@ const PROGRAM = new URL('./copy-program.ts', import.meta.url);
 export class CopyProcess {
   readonly #options: CopyProcessOptions;
   readonly #process: BackgroundProcess<CopyOrder, CopyAnswer>;
-  readonly #tasks = new Map<number, CopyTask>();
+  readonly #tasks = new Map<number, CarrierListener>();
   #port: Promise<number> | null = null;
-  #heard: (answer: CopyAnswer) => void = () => undefined;
+  #onListenAnswer: (answer: CopyAnswer) => void = () => undefined;
   #rate: number | null = null;
   #nextId = 1;
   #closed = false;
@@ -43,8 +43,8 @@ export class CopyProcess {
     const { program = PROGRAM, idleMsMax } = options;
     this.#process = new BackgroundProcess({
       ...{ program, idleMsMax },
-      onAnswer: (answer) => this.#take(answer),
-      onLost: (why) => this.#lose(why),
+      onAnswer: (answer) => this.#onAnswer(answer),
+      onLost: (reason) => this.#onLost(reason),
     });
   }
 
@@ -70,7 +70,7 @@ export class CopyProcess {
   }
 
   /** Returns a function that sends orders of this copy; `end` is the last. Throws STORE_CLOSED. */
-  begin(task: CopyTask): (order: TaskOrder) => void {
+  begin(task: CarrierListener): (order: TaskOrder) => void {
     const id = this.#nextId++;
     this.#start();
     this.#tasks.set(id, task);
@@ -94,7 +94,7 @@ export class CopyProcess {
   close(): void {
     this.#closed = true;
     this.#process.end();
-    this.#lose('the store is closed');
+    this.#onLost('the store is closed');
   }
 
   /** Throws STORE_CLOSED, and what `fork` throws. */
@@ -105,7 +105,7 @@ export class CopyProcess {
     const ports = Promise.withResolvers<number>();
     ports.promise.catch(() => undefined); // port() reports the error
     this.#port = ports.promise;
-    this.#heard = (answer) => {
+    this.#onListenAnswer = (answer) => {
       if (answer.kind === 'listening') ports.resolve(answer.port);
       else if (answer.kind === 'not-listening') ports.reject(lost(answer.message));
     };
@@ -114,19 +114,19 @@ export class CopyProcess {
     this.#process.hold(false);
   }
 
-  #take(answer: CopyAnswer): void {
+  #onAnswer(answer: CopyAnswer): void {
     if ('id' in answer) this.#tasks.get(answer.id)?.onReport(answer);
-    else this.#heard(answer);
+    else this.#onListenAnswer(answer);
   }
 
-  #lose(why: string): void {
-    this.#heard({ kind: 'not-listening', message: why });
+  #onLost(reason: string): void {
+    this.#onListenAnswer({ kind: 'not-listening', message: reason });
     const tasks = [...this.#tasks.values()];
     this.#tasks.clear();
-    for (const task of tasks) task.onLost(lost(why));
+    for (const task of tasks) task.onLost(lost(reason));
   }
 }
 
-function lost(why: string): CodedError {
-  return new CodedError('COPY_CUT', `the carrier process: ${why}`);
+function lost(reason: string): CodedError {
+  return new CodedError('COPY_CUT', `the carrier process: ${reason}`);
 }

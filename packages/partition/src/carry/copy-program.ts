@@ -4,32 +4,32 @@ import { flushCompileCache } from 'node:module';
 import { messageOf } from '@ringwright/base/thrown';
 import { takeOrders } from '@ringwright/node/background-program';
 import { type CopyOrder, tellStore } from './copy-work.ts';
-import { GiveFiles } from './give-files.ts';
-import { TakeFiles } from './take-files.ts';
+import { FileReceiver } from './receive-files.ts';
+import { FileSender } from './send-files.ts';
 
-const [given, taken] = [new GiveFiles(), new TakeFiles()];
+const [outgoing, incoming] = [new FileSender(), new FileReceiver()];
 
 async function follow(order: CopyOrder): Promise<void> {
   switch (order.kind) {
     case 'listen':
       flushCompileCache(); // now, because the process is killed when it is idle
-      return given.listen(order);
+      return outgoing.listen(order);
     case 'rate':
-      for (const { bucket } of [given, taken]) bucket.setRate(order.rate);
+      for (const { bucket } of [outgoing, incoming]) bucket.setRate(order.rate);
       return;
     case 'give':
-      return given.give(order);
+      return outgoing.give(order);
     case 'admit':
-      return given.admit(order);
+      return outgoing.admit(order);
     case 'detach':
-      return given.detach(order);
+      return outgoing.detach(order);
     case 'take':
-      return taken.take(order);
+      return incoming.take(order);
     case 'fetch':
-      return taken.fetch(order);
+      return incoming.fetch(order);
     case 'end':
-      given.end(order.id);
-      taken.end(order.id);
+      outgoing.end(order.id);
+      incoming.end(order.id);
   }
 }
 

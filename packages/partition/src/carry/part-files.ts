@@ -16,7 +16,7 @@ export class PartFiles {
   readonly bytes: number;
   readonly #parts: readonly OpenPart[];
   /** Number of operations in the thread pool. */
-  #under = 0;
+  #operationCount = 0;
   #onIdle: (() => void)[] = [];
 
   private constructor(parts: readonly OpenPart[]) {
@@ -45,7 +45,7 @@ export class PartFiles {
     const { fd, start, bytes } = this.#partAt(at);
     const length = Math.min(piece.length, start + bytes - at);
     const reading = readAt(fd, piece, 0, length, at - start);
-    const { bytesRead } = await this.#counted(reading);
+    const { bytesRead } = await this.#whileCounted(reading);
     if (bytesRead === 0) throw new Error(`a file ends at ${at - start} of ${bytes} bytes`);
     return bytesRead;
   }
@@ -63,12 +63,12 @@ export class PartFiles {
 
   /** Syncs all files, in the thread pool. */
   async sync(): Promise<void> {
-    for (const { fd } of this.#parts) await this.#counted(syncInPool(fd));
+    for (const { fd } of this.#parts) await this.#whileCounted(syncInPool(fd));
   }
 
   /** Resolves when no read or sync is in progress. */
   async idle(): Promise<void> {
-    if (this.#under > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    if (this.#operationCount > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   /** Waits for reads in progress: the descriptor of a closed file may be reused for another. */
@@ -77,13 +77,13 @@ export class PartFiles {
     for (const { fd } of this.#parts) closeSync(fd);
   }
 
-  async #counted<Result>(work: Promise<Result>): Promise<Result> {
-    this.#under += 1;
+  async #whileCounted<Result>(work: Promise<Result>): Promise<Result> {
+    this.#operationCount += 1;
     try {
       return await work;
     } finally {
-      this.#under -= 1;
-      if (this.#under === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+      this.#operationCount -= 1;
+      if (this.#operationCount === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
     }
   }
 

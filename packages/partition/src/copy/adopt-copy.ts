@@ -95,20 +95,20 @@ async function mergeDurably(
   partition: Partition,
   { copy, from }: { readonly copy: PartitionFile; readonly from: number },
 ): Promise<number> {
-  const left = (): number => (presentFile(parts, partition)?.seq ?? 0) - merged;
+  const rowsLeft = (): number => (presentFile(parts, partition)?.seq ?? 0) - merged;
   const { mergeRowsMax, walBytesMax } = parts.limits;
   let [merged, rowsMax, syncs] = [from, Math.min(mergeRowsMin, mergeRowsMax), 0];
   for (;;) {
     checkThere(parts, partition);
     // Entries applied from now on come from this segment or a later one.
     partition.neededSegment = parts.log.oldestNeeded;
-    const leftBefore = left();
+    const rowsLeftBefore = rowsLeft();
     const piece = mergePiece(parts, partition, { copy, from: merged, rowsMax });
     merged = piece.lastSeq;
     if (piece.more) {
       await storePiece(copy);
       if (copy.wal.exceeds(walBytesMax)) await syncCopy(copy);
-      if (left() >= leftBefore) rowsMax = Math.min(2 * rowsMax, mergeRowsMax);
+      if (rowsLeft() >= rowsLeftBefore) rowsMax = Math.min(2 * rowsMax, mergeRowsMax);
       continue;
     }
     // State, barrier and promises exist in the present file alone: the log may have dropped them.
@@ -116,7 +116,7 @@ async function mergeDurably(
     await storePiece(copy);
     await syncCopy(copy);
     syncs += 1;
-    if (left() <= mergeRowsMin || syncs === mergeSyncsMax) return merged;
+    if (rowsLeft() <= mergeRowsMin || syncs === mergeSyncsMax) return merged;
   }
 }
 
@@ -242,11 +242,11 @@ async function promiseAll(
   { keyspace, partition }: Partition,
   promises: readonly PreparedBallot[],
 ): Promise<void> {
-  const about = { keyspace, partition, value: null, isPreparedBallot: true };
+  const ballotFields = { keyspace, partition, value: null, isPreparedBallot: true };
   if (promises.length === 0) return;
   await queueWrites(
     parts,
-    promises.map(({ key, ms, tie }) => ({ ...about, key, ms, tie })),
+    promises.map(({ key, ms, tie }) => ({ ...ballotFields, key, ms, tie })),
   );
 }
 
@@ -267,9 +267,9 @@ export interface Replaced {
 export async function clearAway(
   parts: StoreParts,
   partition: Partition,
-  before: Replaced & { readonly incarnation: string },
+  replaced: Replaced & { readonly incarnation: string },
 ): Promise<void> {
-  const { present, incarnation, promised } = before;
+  const { present, incarnation, promised } = replaced;
   if (present !== null) {
     await setImmediate();
     present.wal.discard();
@@ -280,12 +280,12 @@ export async function clearAway(
 }
 
 async function removeOld(parts: StoreParts, home: string, incarnation: string): Promise<void> {
-  const aside = parts.stagingPath('old');
+  const stagingPath = parts.stagingPath('old');
   try {
     // Not synced: a folder that a crash restores beside CURRENT is removed at the next start.
-    await rename(join(home, incarnation), aside);
+    await rename(join(home, incarnation), stagingPath);
     // failpoint: copy-in.before-removal
-    await removeFiles(aside);
+    await removeFiles(stagingPath);
   } catch (error) {
     parts.fail(error);
   }

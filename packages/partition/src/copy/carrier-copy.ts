@@ -16,25 +16,25 @@ interface Fetching {
 
 /** The caller ends it with finish or discard. Until finish resolves the live file is unchanged. */
 export class CarrierCopy {
-  readonly about: CopyDescription;
+  readonly description: CopyDescription;
   readonly #staged: StagedCopy;
   readonly #order: ReturnType<StoreParts['carrier']['begin']>;
   readonly #kill: () => void;
   #received = 0;
   #fetching: Fetching | null = null;
   /** Kills the carrier when it has not reported for too long. */
-  #watch: NodeJS.Timeout | undefined;
-  #lost: CodedError | null = null;
+  #watchdog: NodeJS.Timeout | undefined;
+  #failure: CodedError | null = null;
   readonly #synced = Promise.withResolvers<void>();
   #ended = false;
 
   constructor(staged: StagedCopy, carrier: StoreParts['carrier'], key: string) {
-    this.about = staged.about;
+    this.description = staged.description;
     this.#staged = staged;
     this.#kill = () => carrier.kill();
     this.#synced.promise.catch(() => undefined); // finish gets the error
     this.#order = carrier.begin({
-      onReport: (report) => this.#hear(report),
+      onReport: (report) => this.#onReport(report),
       onLost: (error) => this.#fail(error),
     });
     this.#order({ kind: 'take', parts: partsOf(staged), key });
@@ -51,18 +51,18 @@ export class CarrierCopy {
    * both may be retried. Otherwise the copy is worthless: COPY_INVALID, DISK_FULL, and COPY_CUT of
    * a carrier that ended.
    */
-  fetch(gate: CarrierEndpoint, onBytes: (received: number) => void): Promise<string> {
-    if (this.#lost !== null) return Promise.reject(this.#lost);
+  fetch(endpoint: CarrierEndpoint, onBytes: (received: number) => void): Promise<string> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#fetching = { resolve, reject, onBytes };
-      this.#watchOver();
-      this.#order({ kind: 'fetch', gate });
+      this.#restartWatchdog();
+      this.#order({ kind: 'fetch', gate: endpoint });
     });
   }
 
   /** Whether `fetch` may be called again. */
   get isUsable(): boolean {
-    return this.#lost === null && !this.#ended;
+    return this.#failure === null && !this.#ended;
   }
 
   /** `checksum`: what the source reports for the bytes. See StagedCopy.adopt. */
@@ -84,25 +84,27 @@ export class CarrierCopy {
   async discard(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    clearTimeout(this.#watch);
+    clearTimeout(this.#watchdog);
     this.#order({ kind: 'end' });
     await this.#staged.remove();
   }
 
-  #hear(report: CopyReport): void {
+  #onReport(report: CopyReport): void {
     if (report.kind === 'received') {
       this.#received = report.bytes;
-      this.#watchOver();
+      this.#restartWatchdog();
       this.#progress(report.bytes);
     } else if (report.kind === 'taken') {
-      this.#received = this.about.bytes;
-      this.#settle()?.resolve(report.checksum);
+      this.#received = this.description.bytes;
+      this.#endFetch()?.resolve(report.checksum);
     } else if (report.kind === 'synced') this.#synced.resolve();
     else if (report.kind === 'cut') {
       this.#received = report.received;
       const code = report.wasOpen ? 'COPY_CUT' : 'PEER_UNREACHABLE';
-      const done = `${report.received} of ${this.about.bytes} bytes`;
-      this.#settle()?.reject(new CodedError(code, `cut off after ${done}: ${report.message}`));
+      const progress = `${report.received} of ${this.description.bytes} bytes`;
+      this.#endFetch()?.reject(
+        new CodedError(code, `cut off after ${progress}: ${report.message}`),
+      );
     } else if (report.kind === 'failed') {
       const code = report.code === 'DISK_FULL' ? 'DISK_FULL' : 'COPY_INVALID';
       this.#fail(new CodedError(code, report.message));
@@ -114,43 +116,43 @@ export class CarrierCopy {
     try {
       this.#fetching?.onBytes(received);
     } catch (error) {
-      this.#settle()?.reject(error);
+      this.#endFetch()?.reject(error);
     }
   }
 
   #fail(error: CodedError): void {
-    this.#lost = error;
+    this.#failure = error;
     this.#synced.reject(error);
-    this.#settle()?.reject(error);
+    this.#endFetch()?.reject(error);
   }
 
-  #settle(): Fetching | null {
-    clearTimeout(this.#watch);
+  #endFetch(): Fetching | null {
+    clearTimeout(this.#watchdog);
     const fetching = this.#fetching;
     this.#fetching = null;
     return fetching;
   }
 
-  #watchOver(): void {
-    clearTimeout(this.#watch);
-    this.#watch = setTimeout(this.#kill, copyIdleMsMax);
-    this.#watch.unref();
+  #restartWatchdog(): void {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = setTimeout(this.#kill, copyIdleMsMax);
+    this.#watchdog.unref();
   }
 }
 
-function partsOf({ file, about }: StagedCopy): FilePart[] {
-  const { bytes, walBytes = 0 } = about;
+function partsOf({ file, description }: StagedCopy): FilePart[] {
+  const { bytes, walBytes = 0 } = description;
   const wal = { path: `${file}-wal`, bytes: walBytes };
   return [{ path: file, bytes: bytes - walBytes }, ...(walBytes > 0 ? [wal] : [])];
 }
 
 /** `key`: of the keyed checksum. Throws COPY_INVALID, DISK_FULL before the first byte. */
-export async function takeCopy(
+export async function receiveByCarrier(
   parts: StoreParts,
   partition: Partition,
-  { about, key }: { readonly about: CopyDescription; readonly key: string },
+  { about: description, key }: { readonly about: CopyDescription; readonly key: string },
 ): Promise<CarrierCopy> {
-  const staged = await stageCopy(parts, partition, about);
+  const staged = await stageCopy(parts, partition, description);
   try {
     return new CarrierCopy(staged, parts.carrier, key);
   } catch (error) {

@@ -89,11 +89,11 @@ test('a checkpoint during the last round causes another round', async () => {
   const store = await place.open();
   await opened(store);
   await store.write(writesOf(1, [1]));
-  const held = vi.spyOn(PartitionWal.prototype, 'holdStill');
+  const held = vi.spyOn(PartitionWal.prototype, 'stopCheckpoint');
   const again = vi.spyOn(SideProcess.prototype, 'copyPages');
   held.mockImplementationOnce(function breaking(this: PartitionWal) {
     queueMicrotask(() => this.checkpoint('PASSIVE'));
-    return this.holdStill();
+    return this.stopCheckpoint();
   });
   await adopt(store);
   const rounds = again.mock.calls.filter(([{ to }]) => !to.endsWith('-wal'));
@@ -103,8 +103,8 @@ test('a checkpoint during the last round causes another round', async () => {
 
 /** Runs a checkpoint in every last round, so that another round is needed. */
 function neverHeld() {
-  const hold = Reflect.get(PartitionWal.prototype, 'holdStill') as () => number;
-  return vi.spyOn(PartitionWal.prototype, 'holdStill').mockImplementation(function breaking(
+  const hold = Reflect.get(PartitionWal.prototype, 'stopCheckpoint') as () => number;
+  return vi.spyOn(PartitionWal.prototype, 'stopCheckpoint').mockImplementation(function breaking(
     this: PartitionWal,
   ) {
     queueMicrotask(() => this.checkpoint('PASSIVE'));

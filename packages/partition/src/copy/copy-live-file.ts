@@ -129,7 +129,7 @@ async function copyLast(
   const { seq, walBytes } = withFile(parts, partition, (used) => {
     if (used !== file) throw dropped(partition);
     file.flush();
-    return { seq: file.seq, walBytes: file.wal.holdStill() };
+    return { seq: file.seq, walBytes: file.wal.stopCheckpoint() };
   });
   const read = async () => {
     await copy();

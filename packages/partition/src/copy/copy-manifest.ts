@@ -81,7 +81,7 @@ export async function checkMarks(
   }
 }
 
-function wrong(what: string): CodedError {
+function wrong(problem: string): CodedError {
   const hint = 'request the copy from the source again';
-  return new CodedError('COPY_INVALID', `manifest of a copy: ${what}`, { hint });
+  return new CodedError('COPY_INVALID', `manifest of a copy: ${problem}`, { hint });
 }

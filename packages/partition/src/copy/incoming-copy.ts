@@ -122,8 +122,8 @@ export class IncomingCopy {
     if (this.#ended) throw this.#invalid('it is finished or discarded already');
   }
 
-  #invalid(what: string): CodedError {
-    return this.#staged.invalid(what);
+  #invalid(problem: string): CodedError {
+    return this.#staged.invalid(problem);
   }
 }
 

@@ -25,7 +25,7 @@ interface Hold {
 }
 
 /** Where the joiner's carrier fetches the bytes. */
-type CopyDoor = Omit<CarrierEndpoint, 'host'>;
+type CarrierPort = Omit<CarrierEndpoint, 'host'>;
 
 /** A file given to another server. The carrier has it open until it is released. */
 export class OutgoingCopy {
@@ -37,8 +37,8 @@ export class OutgoingCopy {
   readonly #order: ReturnType<StoreParts['carrier']['begin']>;
   readonly #checksum = Promise.withResolvers<string>();
   #hold: Hold | null;
-  #aside: string | null = null;
-  #room: DiskReservation | null = null;
+  #detachedDirectory: string | null = null;
+  #reservation: DiskReservation | null = null;
   /** Why the rest of the copy cannot be given. */
   #failure: CodedError | null = null;
   #released = false;
@@ -60,7 +60,7 @@ export class OutgoingCopy {
     this.#hold = this.#begin(copied.file);
     try {
       this.#order = parts.carrier.begin({
-        onReport: (report) => this.#hear(report),
+        onReport: (report) => this.#onReport(report),
         onLost: (error) => this.#fail(error),
       });
       this.#order({ kind: 'give', parts: copied.files, key: this.key });
@@ -79,7 +79,7 @@ export class OutgoingCopy {
    * Opens the carrier to one connection, which gets the bytes from `offset` on. Throws MOVE_UNKNOWN
    * when the bytes are no longer available, COPY_CUT when the carrier cannot listen.
    */
-  async door(offset: number): Promise<CopyDoor> {
+  async door(offset: number): Promise<CarrierPort> {
     if (this.#failure !== null) {
       const options = { cause: this.#failure };
       throw new CodedError('MOVE_UNKNOWN', 'the copy is no longer available', options);
@@ -108,18 +108,18 @@ export class OutgoingCopy {
     this.#released = true;
     this.#fail(new CodedError('MOVE_UNKNOWN', 'the copy was released'));
     this.#order({ kind: 'end' });
-    this.#room?.release();
-    if (this.#aside !== null) await removeFiles(this.#aside);
+    this.#reservation?.release();
+    if (this.#detachedDirectory !== null) await removeFiles(this.#detachedDirectory);
   }
 
   #begin(file: PartitionFile): Hold {
     beginHold(this.#partition);
-    const timer = setInterval(() => this.#look(), copyHoldLookMs);
+    const timer = setInterval(() => this.#checkHold(), copyHoldLookMs);
     timer.unref();
     return { file, checkpoints: file.wal.checkpoints, sinceMs: performance.now(), timer };
   }
 
-  #hear(report: CopyReport): void {
+  #onReport(report: CopyReport): void {
     if (report.kind === 'sent') this.#sentBytes = report.bytes;
     else if (report.kind === 'given') {
       // All bytes were sent. A joiner whose connection broke before the end may still fetch the
@@ -139,27 +139,27 @@ export class OutgoingCopy {
   }
 
   /** Runs at intervals. Checkpoints must not wait long: the carrier then copies the file aside. */
-  #look(): void {
+  #checkHold(): void {
     const hold = this.#hold;
-    if (hold === null || this.#aside !== null) return;
+    if (hold === null || this.#detachedDirectory !== null) return;
     if (!this.#isUntouched()) {
       this.#fail(changedDuringCopy(this.#partition));
       return;
     }
     const isLong = performance.now() - hold.sinceMs > copyHoldMsMax;
     if (!isLong && !hold.file.wal.exceeds(this.#parts.limits.walBytesMax)) return;
-    this.#aside = this.#parts.stagingPath('given');
-    void this.#detach(this.#aside);
+    this.#detachedDirectory = this.#parts.stagingPath('given');
+    void this.#detach(this.#detachedDirectory);
   }
 
   async #detach(directory: string): Promise<void> {
     try {
-      const room = await this.#parts.disk.reserve(this.description.bytes);
+      const reservation = await this.#parts.disk.reserve(this.description.bytes);
       if (this.#released) {
-        room.release();
+        reservation.release();
         return;
       }
-      this.#room = room;
+      this.#reservation = reservation;
       this.#order({ kind: 'detach', directory });
     } catch (error) {
       this.#fail(error instanceof CodedError ? error : changedDuringCopy(this.#partition));
@@ -186,10 +186,10 @@ export class OutgoingCopy {
  * reads the file, and its WAL up to its present end, while checkpoints wait. In WAL mode only a
  * checkpoint changes these bytes.
  */
-export function giveCopy(parts: StoreParts, partition: Partition): OutgoingCopy {
+export function sendCopy(parts: StoreParts, partition: Partition): OutgoingCopy {
   return withFile(parts, partition, (file) => {
     file.flush();
-    const walBytes = file.wal.holdStill();
+    const walBytes = file.wal.stopCheckpoint();
     const { name } = file.db;
     const { size: fileBytes } = statSync(name);
     const wal = { path: `${name}-wal`, bytes: walBytes };

@@ -145,8 +145,8 @@ async function backUp(
 
 /** Reads the meta row of the copy itself. */
 function metaOf(file: string): MetaRow {
-  using ends = new DisposableStack();
-  const db = ends.adopt(openUntrusted(file), (one) => one.close());
+  using cleanup = new DisposableStack();
+  const db = cleanup.adopt(openUntrusted(file), (one) => one.close());
   return readMeta(db);
 }
 

@@ -19,16 +19,16 @@ import type { SideProcess } from '../side/side-process.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyDescription, checkDescription, checkMarks } from './copy-manifest.ts';
-import { placeCopy, stateInMemory } from './place-copy.ts';
+import { installCopy, stateInMemory } from './install-copy.ts';
 
 export class StagedCopy {
-  readonly about: CopyDescription;
+  readonly description: CopyDescription;
   readonly file: string;
   readonly #parts: StoreParts;
   readonly #partition: Partition;
   readonly #directory: string;
   readonly #incarnation: string;
-  readonly #room: DiskReservation;
+  readonly #reservation: DiskReservation;
   /** The folder belongs to the partition now. */
   #isPlaced = false;
 
@@ -36,19 +36,19 @@ export class StagedCopy {
     parts: StoreParts,
     partition: Partition,
     staged: {
-      readonly about: CopyDescription;
+      readonly description: CopyDescription;
       /** Staging folder that becomes the partition's folder; `incarnation` names its subfolder. */
       readonly directory: string;
       readonly incarnation: string;
-      readonly room: DiskReservation;
+      readonly reservation: DiskReservation;
     },
   ) {
-    this.about = staged.about;
+    this.description = staged.description;
     this.#parts = parts;
     this.#partition = partition;
     this.#directory = staged.directory;
     this.#incarnation = staged.incarnation;
-    this.#room = staged.room;
+    this.#reservation = staged.reservation;
     this.file = join(staged.directory, staged.incarnation, 'data.db');
   }
 
@@ -69,7 +69,7 @@ export class StagedCopy {
       synced.catch(() => {}); // awaited below, unless the file is wrong
       // failpoint: copy-in.before-verify
       const copied = { file: this.file, owner: this.#owner() };
-      const owned = await verifyCopy(this.#parts.audits, copied, this.about);
+      const owned = await verifyCopy(this.#parts.audits, copied, this.description);
       await synced;
       return await this.#takePlace(owned);
     } catch (error) {
@@ -80,13 +80,13 @@ export class StagedCopy {
 
   /** Like `adopt`, for a file that is built here from all its records. */
   async make(content: Pick<FileToMake, 'records' | keyof TombstoneMarks>): Promise<PartitionInfo> {
-    const { keyspace, partition, digest } = this.about;
+    const { keyspace, partition, digest } = this.description;
     const owner = this.#owner();
-    const about = { file: this.file, owner, keyspace, partition, digest };
+    const commonFields = { file: this.file, owner, keyspace, partition, digest };
     // failpoint: copy-in.before-make
-    const made = await this.#parts.audits.make({ ...about, ...content });
-    if (made === null) throw this.invalid(`its records do not match the digest ${digest}`);
-    return this.#takePlace(owner === null ? null : made);
+    const ownedFile = await this.#parts.audits.make({ ...commonFields, ...content });
+    if (ownedFile === null) throw this.invalid(`its records do not match the digest ${digest}`);
+    return this.#takePlace(owner === null ? null : ownedFile);
   }
 
   /**
@@ -102,20 +102,20 @@ export class StagedCopy {
   #takePlace(owned: OwnedFile | null): Promise<PartitionInfo> {
     const [parts, partition, directory] = [this.#parts, this.#partition, this.#directory];
     return parts.mutex.run(partitionName(partition), async () => {
-      const placed = owned && (await placeCopy(parts, partition, { directory, owned }));
+      const placed = owned && (await installCopy(parts, partition, { directory, owned }));
       this.#isPlaced = placed !== null;
       return placed ?? adoptCopy(parts, partition, { directory: dirname(this.file) });
     });
   }
 
   async remove(): Promise<void> {
-    this.#room.release();
+    this.#reservation.release();
     if (!this.#isPlaced) await removeFiles(this.#directory);
   }
 
-  invalid(what: string): CodedError {
-    const { keyspace, partition } = this.about;
-    return new CodedError('COPY_INVALID', `copy of ${keyspace}/${partition}: ${what}`, {
+  invalid(problem: string): CodedError {
+    const { keyspace, partition } = this.description;
+    return new CodedError('COPY_INVALID', `copy of ${keyspace}/${partition}: ${problem}`, {
       hint: 'the live file is unchanged: start the copy again',
     });
   }
@@ -163,14 +163,19 @@ export async function reserveCopy(
 ): Promise<StagedCopy> {
   checkDescription(copy);
   if (copy.keyspace !== partition.keyspace || copy.partition !== partition.partition) {
-    const what = `a copy of ${copy.keyspace}/${copy.partition} for ${partitionName(partition)}`;
-    throw new CodedError('COPY_INVALID', what);
+    const message = `a copy of ${copy.keyspace}/${copy.partition} for ${partitionName(partition)}`;
+    throw new CodedError('COPY_INVALID', message);
   }
-  const room = await roomFor(parts, copy.bytes);
+  const reservation = await roomFor(parts, copy.bytes);
   parts.audits.prepare();
   const directory = parts.stagingPath('copy');
   const incarnation = parts.newIncarnation();
-  return new StagedCopy(parts, partition, { about: copy, directory, incarnation, room });
+  return new StagedCopy(parts, partition, {
+    description: copy,
+    directory,
+    incarnation,
+    reservation,
+  });
 }
 
 /**

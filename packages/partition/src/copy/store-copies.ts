@@ -1,9 +1,9 @@
 // The copies of a store: sending, receiving, packing and unpacking partition files.
 import type { PartitionRef } from '../file/data-paths.ts';
 import { partitionOf, type StoreParts } from '../parts/store-parts.ts';
-import { takeCopy } from './carrier-copy.ts';
+import { receiveByCarrier } from './carrier-copy.ts';
 import type { CopyDescription } from './copy-manifest.ts';
-import { giveCopy } from './outgoing-copy.ts';
+import { sendCopy } from './outgoing-copy.ts';
 import { type PackedPartition, packPartition, unpackPartition } from './packed-partition.ts';
 import { roomFor } from './staged-copy.ts';
 
@@ -13,18 +13,18 @@ export function storeCopies(parts: StoreParts) {
      * Offers the present file, encrypted on the way, to the carrier of another server. The caller
      * releases it after use. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
      */
-    give: (place: PartitionRef) => giveCopy(parts, partitionOf(parts, place)),
+    give: (ref: PartitionRef) => sendCopy(parts, partitionOf(parts, ref)),
     /**
      * Begins to receive a copy of a partition that exists here. `key`: of its keyed checksum.
      * Throws PARTITION_ABSENT, COPY_INVALID for an impossible description, DISK_FULL before the
      * first byte.
      */
     take: async (description: CopyDescription, key: string) =>
-      takeCopy(parts, partitionOf(parts, description), { about: description, key }),
+      receiveByCarrier(parts, partitionOf(parts, description), { about: description, key }),
     /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */
     requireRoom: async (bytes: number): Promise<void> => (await roomFor(parts, bytes)).release(),
     /** See packPartition. Also throws PARTITION_ABSENT. */
-    pack: (place: PartitionRef) => packPartition(parts, partitionOf(parts, place)),
+    pack: (ref: PartitionRef) => packPartition(parts, partitionOf(parts, ref)),
     /** See unpackPartition. Also throws PARTITION_ABSENT. */
     unpack: async (packed: PackedPartition) =>
       unpackPartition(parts, partitionOf(parts, packed), packed),

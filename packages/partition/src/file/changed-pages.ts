@@ -35,8 +35,8 @@ export class ChangedPages {
   }
 
   #read(wal: string, frames: number): void {
-    using ends = new DisposableStack();
-    const handle = ends.adopt(openSync(wal, 'r'), closeSync);
+    using cleanup = new DisposableStack();
+    const handle = cleanup.adopt(openSync(wal, 'r'), closeSync);
     const piece = Buffer.allocUnsafe(FRAMES_AT_ONCE * walFrameBytes);
     for (let frame = 0; frame < frames; frame += FRAMES_AT_ONCE) {
       const length = Math.min(frames - frame, FRAMES_AT_ONCE) * walFrameBytes;

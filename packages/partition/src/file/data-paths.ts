@@ -28,8 +28,8 @@ export const dataPaths = {
   partition: (root: string, keyspace: string, partition: number): string =>
     join(root, 'partitions', keyspace, String(partition)),
   /** The file of a partition. */
-  file: (root: string, place: PartitionRef & { readonly incarnation: string }): string =>
-    join(root, 'partitions', place.keyspace, String(place.partition), place.incarnation, 'data.db'),
+  file: (root: string, ref: PartitionRef & { readonly incarnation: string }): string =>
+    join(root, 'partitions', ref.keyspace, String(ref.partition), ref.incarnation, 'data.db'),
 };
 
 /** Throws NAME_INVALID or VALUE_OUT_OF_RANGE, because both values become folder names. */

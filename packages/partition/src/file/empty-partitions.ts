@@ -26,31 +26,31 @@ const STALE_LINES_MAX = 4_096;
 /** Created by readEmptyPartitions. Lines that arrive during a write are written together next. */
 export class EmptyPartitions {
   readonly #file: string;
-  readonly #known: Map<string, EmptyPartition>;
+  readonly #partitions: Map<string, EmptyPartition>;
   /** Null: the whole file must be written before a line can be appended. */
   #handle: FileHandle | null = null;
-  #seen: FileIdentity | null = null;
+  #identity: FileIdentity | null = null;
   #linesInFile = 0;
-  #waiting: string[] = [];
-  #next: Promise<void> | null = null;
-  #running: Promise<void> = Promise.resolve();
+  #pendingLines: string[] = [];
+  #nextWrite: Promise<void> | null = null;
+  #currentWrite: Promise<void> = Promise.resolve();
 
-  constructor(file: string, known: Map<string, EmptyPartition>) {
+  constructor(file: string, partitions: Map<string, EmptyPartition>) {
     this.#file = file;
-    this.#known = known;
+    this.#partitions = partitions;
   }
 
-  get(place: PartitionRef): EmptyPartition | undefined {
-    return this.#known.get(partitionName(place));
+  get(ref: PartitionRef): EmptyPartition | undefined {
+    return this.#partitions.get(partitionName(ref));
   }
 
   all(): EmptyPartition[] {
-    return [...this.#known.values()];
+    return [...this.#partitions.values()];
   }
 
   /** Adds a partition, or sets a new state of a known one. Durable when it resolves. */
   put(entry: EmptyPartition): Promise<void> {
-    this.#known.set(partitionName(entry), entry);
+    this.#partitions.set(partitionName(entry), entry);
     return this.#append(emptyLine(entry));
   }
 
@@ -58,8 +58,8 @@ export class EmptyPartitions {
    * Called when the partition's own file counts from now on, or the partition is gone. Durable when
    * it resolves.
    */
-  async remove(place: PartitionRef): Promise<void> {
-    if (this.#known.delete(partitionName(place))) await this.#append(goneLine(place));
+  async remove(ref: PartitionRef): Promise<void> {
+    if (this.#partitions.delete(partitionName(ref))) await this.#append(goneLine(ref));
   }
 
   /**
@@ -67,42 +67,42 @@ export class EmptyPartitions {
    * null.
    */
   async mend(): Promise<string | null> {
-    await this.#running;
-    const why = this.#handle === null ? null : whyLost(this.#file, this.#seen);
-    if (why === null) return null;
+    await this.#currentWrite;
+    const reason = this.#handle === null ? null : whyLost(this.#file, this.#identity);
+    if (reason === null) return null;
     await this.#leaveFile();
     await this.#append('');
-    return why;
+    return reason;
   }
 
   /** Waits for writes in progress and queued. */
   async close(): Promise<void> {
-    await (this.#next ?? this.#running);
+    await (this.#nextWrite ?? this.#currentWrite);
     await this.#leaveFile();
   }
 
   #append(line: string): Promise<void> {
-    this.#waiting.push(line);
-    this.#next ??= this.#writeAfter(this.#running);
-    return this.#next;
+    this.#pendingLines.push(line);
+    this.#nextWrite ??= this.#writeAfter(this.#currentWrite);
+    return this.#nextWrite;
   }
 
-  async #writeAfter(before: Promise<void>): Promise<void> {
-    await before;
-    this.#running = this.#next ?? before;
-    this.#next = null;
-    const lines = this.#waiting;
-    this.#waiting = [];
-    const stale = this.#linesInFile + lines.length - this.#known.size;
+  async #writeAfter(previousWrite: Promise<void>): Promise<void> {
+    await previousWrite;
+    this.#currentWrite = this.#nextWrite ?? previousWrite;
+    this.#nextWrite = null;
+    const lines = this.#pendingLines;
+    this.#pendingLines = [];
+    const staleLines = this.#linesInFile + lines.length - this.#partitions.size;
     // failpoint: empty.before-write
-    if (this.#handle === null || stale > STALE_LINES_MAX) await this.#writeAll();
+    if (this.#handle === null || staleLines > STALE_LINES_MAX) await this.#writeAll();
     else await this.#add(lines);
   }
 
   async #add(lines: readonly string[]): Promise<void> {
     await this.#handle?.appendFile(lines.join(''));
     await this.#handle?.datasync();
-    this.#seen = identityOf(this.#file);
+    this.#identity = identityOf(this.#file);
     this.#linesInFile += lines.length;
   }
 
@@ -111,7 +111,7 @@ export class EmptyPartitions {
     const lines = this.all().map(emptyLine);
     await replaceOwnFile(this.#file, Buffer.from(lines.join('')));
     this.#handle = await open(this.#file, 'a');
-    this.#seen = identityOf(this.#file);
+    this.#identity = identityOf(this.#file);
     this.#linesInFile = lines.length;
   }
 
@@ -130,19 +130,19 @@ export class EmptyPartitions {
 export async function readEmptyPartitions(root: string): Promise<EmptyPartitions> {
   const file = dataPaths.emptyPartitions(root);
   const text = (await readFile(file, 'latin1').catch(nullIfMissing)) ?? '';
-  const known = new Map<string, EmptyPartition>();
+  const partitions = new Map<string, EmptyPartition>();
   for (const line of text.split('\n')) {
     const fields = checkedFields(line);
     const [keyspace = '', number = '', life = '', state] = fields ?? [];
-    const place = { keyspace, partition: Number(number) };
+    const ref = { keyspace, partition: Number(number) };
     if (!isKeyspace(keyspace) || !/^\d{1,9}$/.test(number)) continue;
     const knownState = partitionStates.find((one) => one === state);
-    if (state === undefined) known.delete(partitionName(place));
+    if (state === undefined) partitions.delete(partitionName(ref));
     else if (knownState !== undefined && isIncarnation(life)) {
-      known.set(partitionName(place), { ...place, life, state: knownState });
+      partitions.set(partitionName(ref), { ...ref, life, state: knownState });
     }
   }
-  return new EmptyPartitions(file, known);
+  return new EmptyPartitions(file, partitions);
 }
 
 // keyspace | partition | life | state | CRC32 of the text before it, in hex. A line without life

@@ -46,13 +46,13 @@ export function sumKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPageS
   let { from, to } = bounds;
   let [count, bytes, gone, step] = [0, 0, 0, limit];
   for (;;) {
-    const wanted = Math.min(step, limit - count);
-    const row = statement.get(nowMs, from, to ?? ABOVE_ALL_KEYS, wanted);
+    const batchRows = Math.min(step, limit - count);
+    const row = statement.get(nowMs, from, to ?? ABOVE_ALL_KEYS, batchRows);
     const [found, foundBytes, foundGone, lowest, highest, foundHashes] = must(row, 'it has a row');
     const last = reverse ? lowest : highest;
     if (last === null || foundHashes === null) return { count, gone, hashes, next: null };
-    if (wanted > 1 && bytes + foundBytes >= bytesMax) {
-      step = Math.ceil(wanted / 2);
+    if (batchRows > 1 && bytes + foundBytes >= bytesMax) {
+      step = Math.ceil(batchRows / 2);
       continue;
     }
     hashes.push(foundHashes);
@@ -61,7 +61,7 @@ export function sumKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPageS
     gone += foundGone;
     const next = positionAfterKey(last, reverse);
     if (count === limit || bytes >= bytesMax) return { count, gone, hashes, next };
-    if (found < wanted) return { count, gone, hashes, next: null };
+    if (found < batchRows) return { count, gone, hashes, next: null };
     if (reverse) to = next;
     else from = next;
   }

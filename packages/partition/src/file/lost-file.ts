@@ -10,13 +10,13 @@ export function whyPartitionLost(root: string, partition: Partition): string | n
   const { incarnation, fileIdentities, file, isNew } = partition;
   if (!partition.hasFile) return null;
   const data = dataPaths.file(root, partition);
-  const why = fileIdentities === null ? null : whyLost(data, fileIdentities.data);
-  if (why !== null) return why;
+  const reason = fileIdentities === null ? null : whyLost(data, fileIdentities.data);
+  if (reason !== null) return reason;
   const current = currentFile(dataPaths.partition(root, partition.keyspace, partition.partition));
-  const named = identityOf(current)?.bytes;
-  if (named === undefined) return `${current} is gone`;
-  const isNamedNew = isNew && named === newCurrentText(incarnation).length;
-  if (named !== currentText(incarnation).length && !isNamedNew) {
+  const currentBytes = identityOf(current)?.bytes;
+  if (currentBytes === undefined) return `${current} is gone`;
+  const isNamedNew = isNew && currentBytes === newCurrentText(incarnation).length;
+  if (currentBytes !== currentText(incarnation).length && !isNamedNew) {
     return `${current} names another file`;
   }
   if (file === null || fileIdentities === null) return null;
@@ -43,8 +43,8 @@ export function noteIfReplaced(root: string, partition: Partition): void {
   if (identityOf(currentFile(home)) !== null) noteReplaced(home, incarnation);
 }
 
-export function lostError({ keyspace, partition }: Partition, why: string): CodedError {
-  return new CodedError('PARTITION_DAMAGED', `file of ${keyspace}/${partition}: ${why}`, {
+export function lostError({ keyspace, partition }: Partition, reason: string): CodedError {
+  return new CodedError('PARTITION_DAMAGED', `file of ${keyspace}/${partition}: ${reason}`, {
     hint: 'somebody, or another program, changed the data directory; the partition refills from its other holders',
     details: { keyspace, partition },
   });

@@ -66,12 +66,12 @@ export class Memtable {
 
   /** Adds a row, replacing the one with its key. */
   put(name: string, row: PendingRow): void {
-    const held = this.#rows.get(name);
-    if (held !== undefined) {
+    const previous = this.#rows.get(name);
+    if (previous !== undefined) {
       // Leaving a key at its place in the Map costs half of moving it to the end.
       this.#isOrdered = false;
-      this.#bytes -= bytesOf(held);
-      free(held);
+      this.#bytes -= bytesOf(previous);
+      free(previous);
     }
     this.#rows.set(name, row);
     this.#bytes += bytesOf(row);
@@ -79,17 +79,17 @@ export class Memtable {
 
   /** Rows in sequence order, for callers that do not keep the values. */
   values(): Iterable<PendingRow> {
-    return this.#isOrdered ? this.#rows.values() : this.#above(0);
+    return this.#isOrdered ? this.#rows.values() : this.#rowsAfter(0);
   }
 
   /** Returns the rows above `seq` in sequence order; the caller may keep them. */
   lendSince(seq: number): PendingRow[] {
-    const rows = this.#above(seq);
+    const rows = this.#rowsAfter(seq);
     for (const row of rows) row.isFreed = false;
     return rows;
   }
 
-  #above(seq: number): PendingRow[] {
+  #rowsAfter(seq: number): PendingRow[] {
     const rows = [...this.#rows.values()].filter((row) => row.seq > seq);
     return this.#isOrdered ? rows : rows.sort((a, b) => a.seq - b.seq);
   }

@@ -27,7 +27,7 @@ export class Memtables {
   readonly #files: Pick<OpenFiles, 'use'>;
   readonly #limits: MemtableLimits;
   /** Memtable bytes at the last check, longest waiting first. */
-  readonly #waiting = new Map<Partition, number>();
+  readonly #bytesByPartition = new Map<Partition, number>();
   #bytes = 0;
 
   constructor(files: Pick<OpenFiles, 'use'>, limits: MemtableLimits) {
@@ -41,13 +41,13 @@ export class Memtables {
     const changed = new Set(touched);
     for (const partition of changed) {
       const { size = 0, bytes = 0 } = partition.file?.pending ?? {};
-      this.#bytes += bytes - (this.#waiting.get(partition) ?? 0);
-      this.#waiting.set(partition, bytes);
+      this.#bytes += bytes - (this.#bytesByPartition.get(partition) ?? 0);
+      this.#bytesByPartition.set(partition, bytes);
       const isLong = size >= memtableRowsMax || bytes >= memtableBytesMax;
       const isTooLong = bytes >= memtableBytesMax * LONG_MEMTABLES_WAITING;
       if (isTooLong || (isLong && !mayWait(partition))) this.#flush(partition);
     }
-    for (const [partition] of this.#waiting) {
+    for (const [partition] of this.#bytesByPartition) {
       if (this.#bytes <= memtablesBytesMax) break;
       if (mayWait(partition)) continue;
       this.#flush(partition);
@@ -58,8 +58,8 @@ export class Memtables {
 
   /** A file that was closed, or asked for all its rows, has been flushed already. */
   #flush(partition: Partition): void {
-    this.#bytes -= this.#waiting.get(partition) ?? 0;
-    this.#waiting.delete(partition);
+    this.#bytes -= this.#bytesByPartition.get(partition) ?? 0;
+    this.#bytesByPartition.delete(partition);
     try {
       if (partition.damage !== null || partition.file === null) return;
       this.#files.use(partition).flush();

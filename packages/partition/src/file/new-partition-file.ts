@@ -34,8 +34,8 @@ export function newPartitionInfo(options: NewPartition): PartitionInfo {
 
 /** A file without its meta row: creating the tables takes four times as long as copying them. */
 const emptyTables = once((): Buffer => {
-  using ends = new DisposableStack();
-  const db = ends.adopt(new Database(':memory:'), (one) => one.close());
+  using cleanup = new DisposableStack();
+  const db = cleanup.adopt(new Database(':memory:'), (one) => one.close());
   db.pragma(`page_size = ${pageBytes}`);
   db.pragma(`application_id = ${applicationId}`);
   db.pragma(`user_version = ${schemaVersion}`);
@@ -68,8 +68,8 @@ function tablesOf(meta: MetaRow): Database.Database {
 }
 
 export function newPartitionBytes(options: NewPartition): Buffer {
-  using ends = new DisposableStack();
-  const db = ends.adopt(newTables(options).make(), (one) => one.close());
+  using cleanup = new DisposableStack();
+  const db = cleanup.adopt(newTables(options).make(), (one) => one.close());
   return fileBytes(db);
 }
 

@@ -35,8 +35,8 @@ export class OpenFiles {
   readonly #limits: OpenFilesLimits;
   /** Number of equal shares that the cache bytes are divided into; each file gets one. */
   #shares = 1;
-  readonly #open = new Set<Partition>();
-  #turn = 0;
+  readonly #openPartitions = new Set<Partition>();
+  #useCount = 0;
   /** Counts opened files and triggers a young garbage collection every so many. */
   readonly #opened = collectEach(openedFilesUncollectedMax);
 
@@ -67,8 +67,8 @@ export class OpenFiles {
   }
 
   #noteUse(partition: Partition): void {
-    this.#turn += 1;
-    partition.usedAt = this.#turn;
+    this.#useCount += 1;
+    partition.usedAt = this.#useCount;
   }
 
   #openInMemory(partition: Partition): PartitionFile {
@@ -102,9 +102,10 @@ export class OpenFiles {
     assert(!partition.isDropped, 'a dropped partition is not opened');
     if (partition.damage !== null) throw partition.damage;
     // While the file was closed, another one may have taken its name.
-    const why = partition.fileIdentities === null ? null : whyPartitionLost(this.#root, partition);
-    if (why !== null) throw lostError(partition, why);
-    if (this.#open.size >= this.#limits.filesMax) this.#closeLeastRecent();
+    const reason =
+      partition.fileIdentities === null ? null : whyPartitionLost(this.#root, partition);
+    if (reason !== null) throw lostError(partition, reason);
+    if (this.#openPartitions.size >= this.#limits.filesMax) this.#closeLeastRecent();
   }
 
   #openFile(partition: Partition): PartitionFile {
@@ -133,7 +134,7 @@ export class OpenFiles {
 
   #closeLeastRecent(): boolean {
     let oldest: Partition | null = null;
-    for (const partition of this.#open) {
+    for (const partition of this.#openPartitions) {
       // A damaged file may have been deleted while it is open; then its bytes exist only here.
       if (partition.pinCount > 0 || partition.damage !== null) continue;
       if (oldest === null || partition.usedAt < oldest.usedAt) oldest = partition;
@@ -155,16 +156,16 @@ export class OpenFiles {
   close(partition: Partition): void {
     if (partition.file === null) return;
     const file = this.use(partition);
-    const why = whyPartitionLost(this.#root, partition);
-    if (why !== null) {
-      partition.damage ??= lostError(partition, why);
+    const reason = whyPartitionLost(this.#root, partition);
+    if (reason !== null) {
+      partition.damage ??= lostError(partition, reason);
       this.abandon(partition);
       return;
     }
     partition.infoWhenClosed = file.info();
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
     partition.file = null;
-    this.#open.delete(partition);
+    this.#openPartitions.delete(partition);
     file.close();
     partition.fileIdentities = readFileIdentities(file.db.name);
     noteSynced(partition);
@@ -174,7 +175,7 @@ export class OpenFiles {
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
     partition.fileIdentities = file.isInMemory ? null : readFileIdentities(file.db.name);
-    this.#open.add(partition);
+    this.#openPartitions.add(partition);
     this.#limitCaches(file);
     this.#shareCaches();
   }
@@ -184,9 +185,9 @@ export class OpenFiles {
    * up with fewer partitions.
    */
   #shareCaches(): void {
-    if (this.#open.size <= this.#shares) return;
+    if (this.#openPartitions.size <= this.#shares) return;
     this.#shares *= 2;
-    for (const { file } of this.#open) if (file !== null) this.#limitCaches(file);
+    for (const { file } of this.#openPartitions) if (file !== null) this.#limitCaches(file);
   }
 
   #limitCaches({ pageCache, rowCache }: PartitionFile): void {
@@ -199,7 +200,7 @@ export class OpenFiles {
   /** Closes a file after a failure, as far as possible; the log is kept. */
   abandon(partition: Partition): void {
     const { file } = partition;
-    this.#open.delete(partition);
+    this.#openPartitions.delete(partition);
     partition.file = null;
     try {
       file?.wal.close();
@@ -211,13 +212,13 @@ export class OpenFiles {
   /** Closes a file whose folder was moved: SQLite then leaves the file and its WAL as they are. */
   discard(partition: Partition): void {
     const { file } = partition;
-    this.#open.delete(partition);
+    this.#openPartitions.delete(partition);
     partition.file = null;
     file?.wal.discard();
   }
 
   *all(): IterableIterator<Partition> {
-    yield* this.#open;
+    yield* this.#openPartitions;
   }
 }
 

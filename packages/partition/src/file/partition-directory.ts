@@ -78,11 +78,11 @@ export interface KeyspaceFolders {
 export async function placePartitionDirectory(
   folders: KeyspaceFolders,
   staged: string,
-  place: PartitionRef,
+  ref: PartitionRef,
 ): Promise<boolean> {
   const { root, durableKeyspaces } = folders;
-  const { keyspace } = place;
-  const directory = dataPaths.partition(root, keyspace, place.partition);
+  const { keyspace } = ref;
+  const directory = dataPaths.partition(root, keyspace, ref.partition);
   const isKnown = durableKeyspaces.has(keyspace);
   if (!isKnown) await makeDirectory(dirname(directory));
   durableKeyspaces.add(keyspace);
@@ -94,7 +94,7 @@ export async function placePartitionDirectory(
     if (code !== 'ENOENT' || !isKnown) throw error;
     // Somebody else removed the keyspace's folder.
     durableKeyspaces.delete(keyspace);
-    return placePartitionDirectory(folders, staged, place);
+    return placePartitionDirectory(folders, staged, ref);
   }
   return true;
 }
@@ -145,13 +145,13 @@ export async function isFinished(directory: string): Promise<boolean> {
 /** Removes what a crash left beside the current incarnation: unfinished copies, and old files. */
 export async function removeLeftovers(
   directory: string,
-  place: { incarnation: string; staging: string },
+  options: { incarnation: string; staging: string },
 ): Promise<void> {
   for (const name of await readdir(directory)) {
-    if (name === CURRENT || name === place.incarnation) continue;
-    const aside = join(place.staging, `left-${name}`);
-    await rename(join(directory, name), aside);
-    await rm(aside, { recursive: true, force: true });
+    if (name === CURRENT || name === options.incarnation) continue;
+    const stagingPath = join(options.staging, `left-${name}`);
+    await rename(join(directory, name), stagingPath);
+    await rm(stagingPath, { recursive: true, force: true });
   }
 }
 

@@ -148,23 +148,23 @@ export class PartitionFile {
 
   #applyRow(row: HashedRecord): WriteOutcome {
     const name = byteText(row.key);
-    const held = this.heldRow(row.key, name);
-    if (held === null) {
+    const current = this.heldRow(row.key, name);
+    if (current === null) {
       // The floor acts like a tombstone of that stamp, in place of all dropped ones.
       const { floor_ms } = this.#meta;
       if (row.ms <= floor_ms) return { kind: 'stale', ms: floor_ms, tie: stampTieMax };
     } else {
-      const order = compareStamps(row, held);
+      const order = compareStamps(row, current);
       if (order === 0) return SAME;
-      if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };
+      if (order < 0) return { kind: 'stale', ms: current.ms, tie: current.tie };
     }
     const promise = this.promises.pass(row);
     if (promise !== null) return { kind: 'promised', ms: promise.ms, tie: promise.tie };
     if (row.isPreparedBallot) return APPLIED;
-    if (held !== null) discountRow(this.#tally, held);
+    if (current !== null) discountRow(this.#tally, current);
     this.#tally.seq += 1;
     this.expiring.note(row);
-    const pending = pendingRow(row, { seq: this.#tally.seq, held });
+    const pending = pendingRow(row, { seq: this.#tally.seq, held: current });
     this.#pending.put(name, pending);
     this.rowCache.forget(name);
     countRow(this.#tally, pending);
@@ -205,21 +205,21 @@ export class PartitionFile {
     if (this.unflushed === 'nothing' && !watermarks.haveChanged) return;
     const meta = withChecksum({ ...this.#meta, ...tallyColumns(this.#tally) });
     const rows = this.#pending.size;
-    let [valueBytes, others] = [0, 0];
+    let [valueBytes, otherRows] = [0, 0];
     this.wal.write(() => {
       valueBytes = storeRows(this.#sql, this.#pending);
-      others = promises.flush() + watermarks.flush();
+      otherRows = promises.flush() + watermarks.flush();
       if (this.#marksAhead !== 'nothing') storeMarks(this.#sql, meta);
       storeCounters(this.#sql, meta);
     });
     this.#meta = meta;
     this.#marksAhead = 'nothing';
-    this.wal.noteTransaction(rows + others, valueBytes);
+    this.wal.noteTransaction(rows + otherRows, valueBytes);
     this.#pending.clear();
   }
 
-  #damaged(what: string): CodedError {
-    return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${what}`);
+  #damaged(problem: string): CodedError {
+    return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${problem}`);
   }
 
   /** Makes a copy this device's own: new ids, no watermarks, the higher of both barriers. */

@@ -31,8 +31,8 @@ const COUNTERS = [
 
 /** Throws PARTITION_DAMAGED when the file is of another kind, format or shape. */
 export function readMeta(db: Database.Database): MetaRow {
-  const wrong = (what: string): CodedError =>
-    new CodedError('PARTITION_DAMAGED', `${db.name}: ${what}`, { details: { file: db.name } });
+  const wrong = (fault: string): CodedError =>
+    new CodedError('PARTITION_DAMAGED', `${db.name}: ${fault}`, { details: { file: db.name } });
   const id = db.pragma('application_id', { simple: true });
   if (id !== applicationId) throw wrong(`application id ${String(id)}, expected ${applicationId}`);
   const version = db.pragma('user_version', { simple: true });
@@ -70,16 +70,19 @@ export function infoOf(meta: MetaRow, tally: Tally): PartitionInfo {
 
 /** Caches infoOf, which is called often for files that seldom change. */
 export class LatestInfo {
-  #of: { readonly meta: MetaRow; readonly digest: Digest; readonly info: PartitionInfo } | null =
-    null;
+  #latest: {
+    readonly meta: MetaRow;
+    readonly digest: Digest;
+    readonly info: PartitionInfo;
+  } | null = null;
 
   of(meta: MetaRow, tally: Tally): PartitionInfo {
     // The digest is a new object after each row.
     const { digest } = tally;
-    const latest = this.#of;
+    const latest = this.#latest;
     if (latest?.meta === meta && latest.digest === digest) return latest.info;
     const info = infoOf(meta, tally);
-    this.#of = { meta, digest, info };
+    this.#latest = { meta, digest, info };
     return info;
   }
 }

@@ -173,20 +173,20 @@ export function storeRows(sql: PreparedStatements, rows: Memtable): number {
   let valueBytes = 0;
   const isLong = rows.size >= ROWS_FOR_INSERT_MANY;
   const insert = sql.of(statements.insert);
-  let many: unknown[] = [];
+  let batch: unknown[] = [];
   for (const row of rows.values()) {
     const { seq, key, ms, tie, value, hash } = row;
     valueBytes += value?.length ?? 0;
     if (!isPlain(row)) storeUnusual(sql, row);
     else if (!isLong) insert.run(seq, key, ms, tie, value, hash);
     else {
-      many.push(seq, key, ms, tie, value, hash);
-      if (many.length < 6 * ROWS_OF_INSERT_MANY) continue;
-      sql.of(statements.insertMany).run(many);
-      many = [];
+      batch.push(seq, key, ms, tie, value, hash);
+      if (batch.length < 6 * ROWS_OF_INSERT_MANY) continue;
+      sql.of(statements.insertMany).run(batch);
+      batch = [];
     }
   }
-  for (let at = 0; at < many.length; at += 6) insert.run(many.slice(at, at + 6));
+  for (let at = 0; at < batch.length; at += 6) insert.run(batch.slice(at, at + 6));
   return valueBytes;
 }
 
@@ -213,12 +213,12 @@ export function storeMarks(
 
 function storeUnusual(sql: PreparedStatements, row: PendingRow): void {
   const { seq, key, ms, tie, value, hash, expiresMs, origin, replaces } = row;
-  const rest = [ms, tie, value, hash, expiresMs, origin?.ms ?? 0, origin?.tie ?? 0];
+  const columns = [ms, tie, value, hash, expiresMs, origin?.ms ?? 0, origin?.tie ?? 0];
   if (replaces === null) {
-    sql.of(statements.insertFull).run(seq, key, ...rest);
+    sql.of(statements.insertFull).run(seq, key, ...columns);
     return;
   }
-  const { changes } = sql.of(statements.replace).run(seq, ...rest, replaces);
+  const { changes } = sql.of(statements.replace).run(seq, ...columns, replaces);
   assert(changes === 1, 'the row that another one replaces is in the file');
 }
 
@@ -251,11 +251,11 @@ export class PreparedStatements {
   }
 
   of<Row>(prepare: Prepare<Row>): Database.Statement<unknown[], Row> {
-    const known = this.#prepared.get(prepare);
+    const prepared = this.#prepared.get(prepare);
     // Each function maps to the statement that it prepared.
-    if (known !== undefined) return known as Database.Statement<unknown[], Row>;
-    const made = prepare(this.db);
-    this.#prepared.set(prepare, made);
-    return made;
+    if (prepared !== undefined) return prepared as Database.Statement<unknown[], Row>;
+    const statement = prepare(this.db);
+    this.#prepared.set(prepare, statement);
+    return statement;
   }
 }

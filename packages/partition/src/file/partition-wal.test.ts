@@ -49,7 +49,7 @@ class Subject {
     this.db = openSqlite(this.file);
     const syncs = {
       inPool: async (fd: number) => this.inPool(fd),
-      here: (fd: number) => this.here(fd),
+      blocking: (fd: number) => this.here(fd),
       folder: (directory: string) => this.folder(directory),
     };
     this.wal = new PartitionWal(new PreparedStatements(this.db), true, syncs);

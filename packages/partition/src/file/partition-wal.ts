@@ -21,9 +21,9 @@ const NO_HEADER = Buffer.alloc(walHeaderBytes);
 type CheckpointRow = [busy: number, frames: number, moved: number];
 
 /** A checkpoint whose syncs run in the thread pool. */
-interface Aside {
+interface PoolCheckpoint {
   /** What is being synced: the WAL, the file, or the WAL without its header. */
-  at: 'wal' | 'file' | 'header';
+  stage: 'wal' | 'file' | 'header';
   /** Set when the file was written or closed meanwhile. */
   overtaken: boolean;
 }
@@ -36,7 +36,7 @@ export class PartitionWal {
   readonly watchers = new Set<ChangedPages>();
   /** An upper bound of the bytes in the WAL, made exact when it grows large. */
   #bytes = 0;
-  #aside: Aside | null = null;
+  #poolCheckpoint: PoolCheckpoint | null = null;
   /** Whether no WAL exists, or all of it is in the synced file and its header is erased on disk. */
   #isVoid: boolean;
   /** Whether the WAL's name is durable: by SQLite's sync of a header, or ours of the folder. */
@@ -69,7 +69,7 @@ export class PartitionWal {
 
   /** Whether a write now would wait for the disk, or make a running checkpoint worthless. */
   get isAside(): boolean {
-    return this.#aside !== null && !this.#aside.overtaken;
+    return this.#poolCheckpoint !== null && !this.#poolCheckpoint.overtaken;
   }
 
   /** Runs a transaction that writes. */
@@ -98,9 +98,9 @@ export class PartitionWal {
    * Returns how many bytes of the WAL a reader needs beside the file. Both stay unchanged until the
    * next checkpoint. A running checkpoint aside stops before it writes the file.
    */
-  holdStill(): number {
+  stopCheckpoint(): number {
     this.#checkKept();
-    if (this.#aside?.at === 'wal') this.#aside.overtaken = true;
+    if (this.#poolCheckpoint?.stage === 'wal') this.#poolCheckpoint.overtaken = true;
     const [, frames, moved] = this.#run('NOOP');
     return frames === moved ? 0 : walHeaderBytes + frames * walFrameBytes;
   }
@@ -119,7 +119,7 @@ export class PartitionWal {
    */
   async checkpointInPool(): Promise<boolean> {
     // Another checkpoint is running, or none is wanted.
-    if (this.#aside !== null || this.#isGivenUp) return false;
+    if (this.#poolCheckpoint !== null || this.#isGivenUp) return false;
     this.#checkKept();
     if (this.#isVoid) return true;
     const [, frames] = this.#run('NOOP');
@@ -128,26 +128,26 @@ export class PartitionWal {
     const walFd = this.#openForSyncs();
     if (walFd === null) return false;
     const { db } = this.#sql;
-    const aside: Aside = { at: 'wal', overtaken: false };
-    this.#aside = aside;
+    const poolCheckpoint: PoolCheckpoint = { stage: 'wal', overtaken: false };
+    this.#poolCheckpoint = poolCheckpoint;
     try {
       await this.#syncs.inPool(walFd);
       if (!this.#isNamed) await this.#syncFolder();
-      if (aside.overtaken) return false;
+      if (poolCheckpoint.overtaken) return false;
       // failpoint: checkpoint.wal-synced
-      aside.at = 'file';
+      poolCheckpoint.stage = 'file';
       const complete = unsynced(db, () => this.#checkpoint('PASSIVE'));
       // failpoint: checkpoint.moved
       await this.#syncFile();
       // failpoint: checkpoint.file-synced
-      if (aside.overtaken || !complete) return false;
-      aside.at = 'header';
+      if (poolCheckpoint.overtaken || !complete) return false;
+      poolCheckpoint.stage = 'header';
       writeSync(walFd, NO_HEADER, 0, NO_HEADER.length, 0);
       await this.#syncs.inPool(walFd);
-      this.#isVoid = !aside.overtaken;
+      this.#isVoid = !poolCheckpoint.overtaken;
       return this.#isVoid;
     } finally {
-      this.#aside = null;
+      this.#poolCheckpoint = null;
       closeSync(walFd);
       if (!db.open) this.#closeFds();
     }
@@ -190,13 +190,13 @@ export class PartitionWal {
   /** A writer or closer goes first, but not to a WAL whose frames the file may still need. */
   #overtake(): void {
     this.#checkKept();
-    const aside = this.#aside;
-    if (aside === null || aside.overtaken) return;
-    aside.overtaken = true;
-    if (aside.at !== 'file') return;
+    const poolCheckpoint = this.#poolCheckpoint;
+    if (poolCheckpoint === null || poolCheckpoint.overtaken) return;
+    poolCheckpoint.overtaken = true;
+    if (poolCheckpoint.stage !== 'file') return;
     const fd = must(this.#fileFds[1], 'opened before the file is written');
     try {
-      this.#syncs.here(fd);
+      this.#syncs.blocking(fd);
     } catch (error) {
       throw this.#lose(error);
     }
@@ -251,7 +251,7 @@ export class PartitionWal {
   /** Says that nothing in the WAL must reach the disk any more; its folder may be moved. */
   giveUp(): void {
     this.#isGivenUp = true;
-    if (this.#aside !== null) this.#aside.overtaken = true;
+    if (this.#poolCheckpoint !== null) this.#poolCheckpoint.overtaken = true;
   }
 
   /** Closes a file to be deleted. SQLite syncs nothing of a file that was given up and moved. */
@@ -263,7 +263,7 @@ export class PartitionWal {
 
   #closeDb(): void {
     if (!this.#sql.areUnmade) this.#sql.db.close();
-    if (this.#aside === null) this.#closeFds();
+    if (this.#poolCheckpoint === null) this.#closeFds();
   }
 
   #closeFds(): void {

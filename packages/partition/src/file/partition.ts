@@ -57,19 +57,19 @@ export interface Partition {
   /** Milliseconds over which requests have been counted. */
   requestsMs: number;
   /** The floor, and file, whose tombstones this process has dropped completely; null: none yet. */
-  dropped: { readonly incarnation: string; readonly floorMs: number } | null;
+  purgedFloor: { readonly incarnation: string; readonly floorMs: number } | null;
 }
 
 /** `life` is filled in when the file is opened for the first time. */
-export function newPartition(place: {
+export function newPartition(ref: {
   keyspace: string;
   partition: number;
   incarnation: string;
 }): Partition {
   return {
-    keyspace: place.keyspace,
-    partition: place.partition,
-    incarnation: place.incarnation,
+    keyspace: ref.keyspace,
+    partition: ref.partition,
+    incarnation: ref.incarnation,
     life: '',
     file: null,
     fileIdentities: null,
@@ -91,7 +91,7 @@ export function newPartition(place: {
     requests: 0,
     requestRate: 0,
     requestsMs: 0,
-    dropped: null,
+    purgedFloor: null,
   };
 }
 

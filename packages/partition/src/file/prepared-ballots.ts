@@ -10,7 +10,7 @@ import type { PreparedBallot } from './record.ts';
  * They are neither in the digest nor in the sequence: a promise belongs to one device.
  */
 export class PreparedBallots {
-  readonly #held = new Map<string, PreparedBallot>();
+  readonly #ballots = new Map<string, PreparedBallot>();
   readonly #changed = new Set<string>();
   readonly #sql: PreparedStatements;
 
@@ -20,11 +20,11 @@ export class PreparedBallots {
     const rows = sql.db
       .prepare<[], [Buffer, number, number]>('SELECT key, ms, tie FROM promises')
       .raw();
-    for (const [key, ms, tie] of rows.iterate()) this.#held.set(byteText(key), { key, ms, tie });
+    for (const [key, ms, tie] of rows.iterate()) this.#ballots.set(byteText(key), { key, ms, tie });
   }
 
   all(): PreparedBallot[] {
-    return [...this.#held.values()];
+    return [...this.#ballots.values()];
   }
 
   /** Whether there is something to store. */
@@ -37,22 +37,22 @@ export class PreparedBallots {
    * itself, or is at least as new as the key's promise, which then ends.
    */
   pass({ key, ms, tie, isPreparedBallot }: HashedRecord): Stamp | null {
-    if (this.#held.size === 0 && !isPreparedBallot) return null;
+    if (this.#ballots.size === 0 && !isPreparedBallot) return null;
     const name = byteText(key);
-    const held = this.#held.get(name);
-    if (held !== undefined && compareStamps(held, { ms, tie }) > 0) return held;
-    if (isPreparedBallot) this.#held.set(name, { key: Buffer.from(key), ms, tie });
-    else this.#held.delete(name);
-    if (isPreparedBallot || held !== undefined) this.#changed.add(name);
+    const ballot = this.#ballots.get(name);
+    if (ballot !== undefined && compareStamps(ballot, { ms, tie }) > 0) return ballot;
+    if (isPreparedBallot) this.#ballots.set(name, { key: Buffer.from(key), ms, tie });
+    else this.#ballots.delete(name);
+    if (isPreparedBallot || ballot !== undefined) this.#changed.add(name);
     return null;
   }
 
   /** Removes and returns all promises; the caller makes them again later. */
   takeAll(): PreparedBallot[] {
-    const all = this.all();
-    for (const name of this.#held.keys()) this.#changed.add(name);
-    this.#held.clear();
-    return all;
+    const ballots = this.all();
+    for (const name of this.#ballots.keys()) this.#changed.add(name);
+    this.#ballots.clear();
+    return ballots;
   }
 
   /**
@@ -60,9 +60,9 @@ export class PreparedBallots {
    * never ended would otherwise stay forever if nobody writes their keys again.
    */
   endUpTo(floorMs: number): void {
-    for (const [name, { ms }] of this.#held) {
+    for (const [name, { ms }] of this.#ballots) {
       if (ms > floorMs) continue;
-      this.#held.delete(name);
+      this.#ballots.delete(name);
       this.#changed.add(name);
     }
   }
@@ -77,9 +77,9 @@ export class PreparedBallots {
        ON CONFLICT (key) DO UPDATE SET ms = excluded.ms, tie = excluded.tie`,
     );
     for (const name of this.#changed) {
-      const held = this.#held.get(name);
-      if (held === undefined) remove.run(Buffer.from(name, 'latin1'));
-      else set.run(held.key, held.ms, held.tie);
+      const ballot = this.#ballots.get(name);
+      if (ballot === undefined) remove.run(Buffer.from(name, 'latin1'));
+      else set.run(ballot.key, ballot.ms, ballot.tie);
     }
     this.#changed.clear();
     return rows;

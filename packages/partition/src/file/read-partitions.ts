@@ -25,11 +25,11 @@ export async function readPartitions(
   { files, empties }: { readonly files: OpenFiles; readonly empties: EmptyPartitions },
 ): Promise<Registry> {
   const registry = new Registry();
-  for (const place of await listPartitionDirectories(root)) {
-    if (await isUnfinished(place, empties)) await removeUnfinished(root, place.directory);
+  for (const folder of await listPartitionDirectories(root)) {
+    if (await isUnfinished(folder, empties)) await removeUnfinished(root, folder.directory);
     else {
-      await empties.remove(place);
-      registry.add(await readPartition(root, place, files));
+      await empties.remove(folder);
+      registry.add(await readPartition(root, folder, files));
     }
     await setImmediate();
   }
@@ -51,28 +51,28 @@ export function emptyPartition({ keyspace, partition, life, state }: EmptyPartit
  * its state.
  */
 export async function isUnfinished(
-  place: PartitionFolder,
+  folder: PartitionFolder,
   empties: EmptyPartitions,
 ): Promise<boolean> {
-  return empties.get(place) !== undefined && !(await isFinished(place.directory));
+  return empties.get(folder) !== undefined && !(await isFinished(folder.directory));
 }
 
 async function removeUnfinished(root: string, directory: string): Promise<void> {
-  const aside = join(dataPaths.staging(root), 'unfinished');
-  await rename(directory, aside);
-  await rm(aside, { recursive: true, force: true });
+  const stagingPath = join(dataPaths.staging(root), 'unfinished');
+  await rename(directory, stagingPath);
+  await rm(stagingPath, { recursive: true, force: true });
 }
 
 async function readPartition(
   root: string,
-  place: PartitionFolder,
+  folder: PartitionFolder,
   files: OpenFiles,
 ): Promise<Partition> {
-  const entry = newPartition({ ...place, incarnation: 'unknown' });
+  const entry = newPartition({ ...folder, incarnation: 'unknown' });
   try {
-    entry.incarnation = await readCurrent(place.directory);
+    entry.incarnation = await readCurrent(folder.directory);
     const { incarnation } = entry;
-    await removeLeftovers(place.directory, { incarnation, staging: dataPaths.staging(root) });
+    await removeLeftovers(folder.directory, { incarnation, staging: dataPaths.staging(root) });
     files.use(entry);
   } catch (error) {
     noteDamage(entry, error);

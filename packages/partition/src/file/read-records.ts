@@ -10,11 +10,11 @@ import { matchesHash } from './record-bytes.ts';
 
 export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord | null {
   const name = byteText(key);
-  const known = file.rowInMemory(name);
-  if (known !== undefined) return known;
-  const read = file.stored.of(statements.read).get(key);
-  if (read === undefined) return null;
-  const row = verified(file, read);
+  const cached = file.rowInMemory(name);
+  if (cached !== undefined) return cached;
+  const stored = file.stored.of(statements.read).get(key);
+  if (stored === undefined) return null;
+  const row = verified(file, stored);
   file.rowCache.keep(name, row);
   return row;
 }
@@ -28,8 +28,8 @@ export function recordsSince(
   seq: number,
   bounds: PageBounds,
 ): RowsPage<HashedRow> {
-  const waiting = file.pendingSince(seq);
-  if (waiting !== null) return page(file, bounds, { rows: waiting, read: asItIs, bytes: bytesOf });
+  const pending = file.pendingSince(seq);
+  if (pending !== null) return page(file, bounds, { rows: pending, read: asItIs, bytes: bytesOf });
   file.flush();
   return storedSince(file, seq, bounds);
 }
@@ -76,8 +76,8 @@ function page<Raw, Row extends { readonly seq: number }>(
   for (const raw of source.rows) {
     const row = source.read(raw);
     bytes += source.bytes(row);
-    const full = rows.length >= bounds.rowsMax || bytes > bounds.bytesMax;
-    if (full && rows.length > 0) return { rows, lastSeq: rows.at(-1)?.seq ?? 0, more: true };
+    const isFull = rows.length >= bounds.rowsMax || bytes > bounds.bytesMax;
+    if (isFull && rows.length > 0) return { rows, lastSeq: rows.at(-1)?.seq ?? 0, more: true };
     rows.push(row);
   }
   // Without more rows the page covers the whole file, including sequences whose rows were replaced.

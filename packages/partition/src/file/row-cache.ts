@@ -52,7 +52,7 @@ export class RowCache {
   /** Caches a row as the file has it. */
   keep(name: string, row: HashedRow): void {
     if ((row.value?.length ?? 0) > VALUE_BYTES_MAX) return;
-    const bytes = this.#take(RECORD_AT + recordLength(row));
+    const bytes = this.#allocate(RECORD_AT + recordLength(row));
     bytes.writeUIntBE(row.seq, 0, 6);
     bytes.set(row.hash, HASH_AT);
     encodeRecord(row, bytes, RECORD_AT);
@@ -65,14 +65,14 @@ export class RowCache {
   }
 
   /** No chunk is reused: a caller may still be reading a row in it. */
-  #take(bytes: number): Buffer {
+  #allocate(bytes: number): Buffer {
     if (bytes > this.#free.length) {
       const piece = Math.min(PIECE_BYTES_MAX, Math.floor(this.#bytesMax / PIECES));
       this.#free = Buffer.allocUnsafeSlow(Math.max(bytes, piece));
     }
-    const taken = this.#free.subarray(0, bytes);
+    const allocated = this.#free.subarray(0, bytes);
     this.#free = this.#free.subarray(bytes);
-    return taken;
+    return allocated;
   }
 
   /** Called when the file is about to get another row of this key. */

@@ -29,10 +29,10 @@ export function isCannotOpen(error: unknown): boolean {
 /** Returns any damage as PARTITION_DAMAGED, with the original as cause. */
 export function damageError(
   error: unknown,
-  place: { keyspace: string; partition: number },
+  ref: { keyspace: string; partition: number },
 ): CodedError {
   if (error instanceof CodedError) return error;
-  const { keyspace, partition } = place;
+  const { keyspace, partition } = ref;
   const reason = messageOf(error);
   return new CodedError('PARTITION_DAMAGED', `file of ${keyspace}/${partition}: ${reason}`, {
     hint: 'drop the partition: its folder goes to the trash, and it refills from its peers',

@@ -6,6 +6,6 @@ import { syncDirectory } from '@ringwright/node/durable-files';
 /** fdatasync in the thread pool and on this thread, and fsync of a folder. */
 export const syncsOfSystem = {
   inPool: promisify(fdatasync),
-  here: fdatasyncSync,
+  blocking: fdatasyncSync,
   folder: syncDirectory,
 };

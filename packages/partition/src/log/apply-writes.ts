@@ -82,11 +82,11 @@ function changeClosed(partition: Partition, group: readonly LoggedEntry[]): Writ
 
 function noteUnstored(partition: Partition, { state, barrierMs }: MarksChange): void {
   const info = must(partition.infoWhenClosed, 'looked at before');
-  const before = partition.pendingMarks;
+  const pending = partition.pendingMarks;
   const barrier = Math.max(info.barrierMs, barrierMs);
   partition.infoWhenClosed = { ...info, state: state ?? info.state, barrierMs: barrier };
   partition.pendingMarks = {
-    state: state ?? before?.state ?? null,
+    state: state ?? pending?.state ?? null,
     barrierMs: barrier,
     floorMs: 0,
   };

@@ -97,15 +97,15 @@ export class Checkpointer {
     using _ = pinned(partition);
     try {
       const file = this.#options.files.use(partition);
-      const done = await file.checkpointInPool();
+      const isComplete = await file.checkpointInPool();
       if (partition.file !== file || partition.damage !== null || partition.isDropped) return;
-      if (done && partition.isNew) {
+      if (isComplete && partition.isNew) {
         await this.#options.finish(partition);
         // Rows that arrived during `finish` may have been flushed, but are not synced.
         if (partition.file === file) noteSynced(partition, oldestNeeded);
-      } else if (done) {
-        const since = file.unflushed === 'nothing' ? noSegment : oldestNeeded;
-        noteSynced(partition, since);
+      } else if (isComplete) {
+        const dirtySegment = file.unflushed === 'nothing' ? noSegment : oldestNeeded;
+        noteSynced(partition, dirtySegment);
       } else if (!holdBack(partition)) checkpointPartition(this.#options.files, partition);
     } catch (error) {
       noteDamage(partition, error);

@@ -74,7 +74,7 @@ test('a waiting batch takes no more writes once the log leaves its segment', asy
   append('under way');
   await setImmediate();
   append('waits');
-  log.leaveSegment();
+  log.abandonSegment();
   append('later');
   await log.drained();
   expect(durable).toEqual([

@@ -65,7 +65,7 @@ export class CommitLog {
    * index.
    */
   #planned: { segment: number; bytes: number; nextIndex: number };
-  #whenIdle: (() => void)[] = [];
+  #idleCallbacks: (() => void)[] = [];
 
   constructor(options: CommitLogOptions) {
     this.#options = options;
@@ -86,8 +86,8 @@ export class CommitLog {
   async whyLost(): Promise<string | null> {
     const segment = this.#segment;
     const { file, identity } = segment;
-    const why = whyLost(file, identity && { ...identity, bytes: this.#durableBytes });
-    if (why !== null) return why;
+    const reason = whyLost(file, identity && { ...identity, bytes: this.#durableBytes });
+    if (reason !== null) return reason;
     // The newest frame would hide a truncation that came before it.
     const frame = this.#frameBefore;
     this.#frameBefore = this.#lastFrame;
@@ -106,15 +106,15 @@ export class CommitLog {
     for (const [number, { file, identity, emptied }] of this.#finished) {
       if (number < oldest) this.#finished.delete(number);
       else {
-        const why = whyLost(file, identity) ?? emptied;
-        if (why !== null) return why;
+        const reason = whyLost(file, identity) ?? emptied;
+        if (reason !== null) return reason;
       }
     }
     return null;
   }
 
   /** Makes the next write begin a new segment. */
-  leaveSegment(): void {
+  abandonSegment(): void {
     if (this.#planned.segment > this.#segment.number) return;
     this.#planned.bytes = this.#options.limits.logSegmentBytesMax;
   }
@@ -133,13 +133,13 @@ export class CommitLog {
   /** Queues one entry. The caller has checked the room for its whole call. */
   append(
     entry: Write | LoggedChange,
-    place: { partition: Partition; call: WriteCall; index: number },
+    queued: { partition: Partition; call: WriteCall; index: number },
   ): void {
-    const batch = this.#batchWithRoom(bytesInBatch(entry, place.partition));
-    const before = batch.used;
-    addToBatch(batch, entry, { place, nextIndex: this.#nextIndex });
-    this.#queuedBytes += batch.used - before;
-    this.#planned.bytes += batch.used - before;
+    const batch = this.#batchWithRoom(bytesInBatch(entry, queued.partition));
+    const usedBefore = batch.used;
+    addToBatch(batch, entry, { place: queued, nextIndex: this.#nextIndex });
+    this.#queuedBytes += batch.used - usedBefore;
+    this.#planned.bytes += batch.used - usedBefore;
     if (!this.#busy && !this.#scheduled) {
       this.#scheduled = true;
       // After this turn's I/O events, so that requests that arrived together share one sync.
@@ -191,30 +191,30 @@ export class CommitLog {
     else {
       this.#rotate(batch.segment).then(
         () => this.#writeBatch(batch),
-        (error: unknown) => this.#ended(error),
+        (error: unknown) => this.#onCallEnded(error),
       );
     }
   }
 
   #writeBatch(batch: LogBatch): void {
-    if (this.#failed) return this.#ended(null);
+    if (this.#failed) return this.#onCallEnded(null);
     const frame = batch.buffer.subarray(0, batch.used);
     checksumFrame(frame, this.#segment.frames, this.#segment.seed);
     // failpoint: log.before-write
     appendFrame(this.#segment, frame, (error) => {
-      if (error !== null || this.#failed) this.#ended(error);
-      else this.#durable(batch);
+      if (error !== null || this.#failed) this.#onCallEnded(error);
+      else this.#onBatchDurable(batch);
     });
   }
 
   /** Called when the last call on the log's file has returned: its descriptor is not in use. */
-  #ended(error: unknown): void {
+  #onCallEnded(error: unknown): void {
     this.#busy = false;
     if (error !== null) this.#fail(error);
-    this.#nowIdle();
+    this.#resolveIdle();
   }
 
-  #durable(batch: LogBatch): void {
+  #onBatchDurable(batch: LogBatch): void {
     // failpoint: log.synced
     this.#durableBytes = this.#segment.bytes;
     this.#lastFrame = { offset: this.#durableBytes - batch.used, bytes: batch.used };
@@ -226,7 +226,7 @@ export class CommitLog {
     this.#options.onDurable(batch);
     // failpoint: log.applied
     if (this.#spareBuffers.length < 2) this.#spareBuffers.push(batch.buffer);
-    if (this.#isIdle()) this.#nowIdle();
+    if (this.#isIdle()) this.#resolveIdle();
   }
 
   #isIdle(): boolean {
@@ -238,8 +238,8 @@ export class CommitLog {
     await finishSegment(this.#segment);
     // failpoint: log.segment-finished
     const emptied = await whyEmptied(this.#segment, this.#frameBefore).catch(String);
-    const known = identity && { ...identity, bytes };
-    this.#finished.set(finished, { file, identity: known, emptied });
+    const finishedIdentity = identity && { ...identity, bytes };
+    this.#finished.set(finished, { file, identity: finishedIdentity, emptied });
     this.#segment = await createSegment(this.#options.directory, number);
     this.#durableBytes = this.#segment.bytes;
     [this.#lastFrame, this.#frameBefore] = [null, null];
@@ -255,20 +255,20 @@ export class CommitLog {
   /** Accepts nothing more. Returns every batch whose writes have no answer yet. */
   abandon(): readonly LogBatch[] {
     this.#failed = true;
-    const left = this.#batches.splice(0);
+    const unwritten = this.#batches.splice(0);
     // Nothing is being written, so no completion will report that the log is idle.
-    if (this.#isIdle()) this.#nowIdle();
-    return left;
+    if (this.#isIdle()) this.#resolveIdle();
+    return unwritten;
   }
 
-  #nowIdle(): void {
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  #resolveIdle(): void {
+    for (const resolve of this.#idleCallbacks.splice(0)) resolve();
   }
 
   /** Resolves when nothing is being written and nothing waits, or when the log has failed. */
   drained(): Promise<void> {
     if (this.#isIdle()) return Promise.resolve();
-    return new Promise((resolve) => this.#whenIdle.push(resolve));
+    return new Promise((resolve) => this.#idleCallbacks.push(resolve));
   }
 
   async close(): Promise<void> {

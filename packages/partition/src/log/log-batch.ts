@@ -71,26 +71,26 @@ export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): voi
 export function addToBatch(
   batch: LogBatch,
   entry: Write | LoggedChange,
-  { place, nextIndex }: { readonly place: Queued; readonly nextIndex: () => number },
+  { place: queued, nextIndex }: { readonly place: Queued; readonly nextIndex: () => number },
 ): void {
-  const { partition } = place;
+  const { partition } = queued;
   const { buffer } = batch;
   assert(batch.used + bytesInBatch(entry, partition) <= buffer.length, 'the batch has room');
   if (partition.logSegment !== batch.segment) {
     partition.logSegment = batch.segment;
     partition.logIndex = nextIndex();
-    const at = { target: buffer, offset: batch.used };
-    batch.used = encodeDefine(partition, partition.logIndex, at);
+    const destination = { target: buffer, offset: batch.used };
+    batch.used = encodeDefine(partition, partition.logIndex, destination);
   }
-  const at = { target: buffer, offset: batch.used };
+  const destination = { target: buffer, offset: batch.used };
   if ('change' in entry) {
-    batch.used = encodeChange(entry.change, partition.logIndex, at);
-    batch.entries.push({ ...place, change: entry.change });
+    batch.used = encodeChange(entry.change, partition.logIndex, destination);
+    batch.entries.push({ ...queued, change: entry.change });
     return;
   }
-  const { start, end } = encodeWrite(entry, partition.logIndex, at);
+  const { start, end } = encodeWrite(entry, partition.logIndex, destination);
   batch.used = end;
-  batch.entries.push(queuedWrite(entry, place, hashRecordBytes(buffer.subarray(start, end))));
+  batch.entries.push(queuedWrite(entry, queued, hashRecordBytes(buffer.subarray(start, end))));
 }
 
 /** Values of at least this size get memory of their own, which is freed with their row. */

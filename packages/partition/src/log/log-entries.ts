@@ -44,10 +44,10 @@ export function defineLength(partition: LogPartition): number {
 export function encodeDefine(
   partition: LogPartition,
   index: number,
-  at: { target: Buffer; offset: number },
+  destination: { target: Buffer; offset: number },
 ): number {
-  const { target } = at;
-  let offset = target.writeUInt8(DEFINE, at.offset);
+  const { target } = destination;
+  let offset = target.writeUInt8(DEFINE, destination.offset);
   offset = target.writeUInt32BE(index, offset);
   offset = target.writeUInt32BE(partition.partition, offset);
   for (const text of [partition.keyspace, partition.life]) {
@@ -83,9 +83,9 @@ export function isChange(payload: Buffer, start: number): boolean {
 export function encodeWrite(
   record: EncodableRecord,
   index: number,
-  at: { target: Buffer; offset: number },
+  destination: { target: Buffer; offset: number },
 ): { start: number; end: number } {
-  const { target, offset } = at;
+  const { target, offset } = destination;
   target[offset] = WRITE;
   target.writeUInt32BE(index, offset + 1);
   const start = offset + FIXED_BYTES;

@@ -121,8 +121,10 @@ export function appendFrame(
     if (error !== null || position + written === filled) done(error);
     else if (written >= frame.length) lengthen(fd, filled, done);
     else {
-      const rest = { bytes: frame.subarray(written), position: position + written };
-      writeAll(fd, rest, (failed) => (failed === null ? lengthen(fd, filled, done) : done(failed)));
+      const remainder = { bytes: frame.subarray(written), position: position + written };
+      writeAll(fd, remainder, (failed) =>
+        failed === null ? lengthen(fd, filled, done) : done(failed),
+      );
     }
   });
 }
@@ -137,10 +139,10 @@ function lengthen(fd: number, length: number, done: (error: Error | null) => voi
 
 function writeAll(
   fd: number,
-  rest: { bytes: Buffer; position: number },
+  chunk: { bytes: Buffer; position: number },
   done: (error: Error | null) => void,
 ): void {
-  const { bytes, position } = rest;
+  const { bytes, position } = chunk;
   write(fd, bytes, 0, bytes.length, position, (error, written) => {
     if (error !== null) done(error);
     else if (written === bytes.length) done(null);

@@ -58,9 +58,9 @@ export async function readSegment(
     const frame = frameAt(segment, offset, header.seed);
     if (frame === null) {
       if (!isLast) throw damaged(file, offset, 'a frame is damaged in a finished segment');
-      const behind = frameBehind(segment, offset, header.seed);
-      if (behind !== -1) {
-        throw damaged(file, offset, `a frame is damaged, but an intact one follows at ${behind}`);
+      const nextAt = frameBehind(segment, offset, header.seed);
+      if (nextAt !== -1) {
+        throw damaged(file, offset, `a frame is damaged, but an intact one follows at ${nextAt}`);
       }
       if (header.keepsLength && length.isCut(segment, offset)) {
         throw damaged(
@@ -119,7 +119,7 @@ class EntryPlaces {
    * null.
    */
   add(payload: Buffer, base: number): number | null {
-    let known = true;
+    let allDefined = true;
     const unknownAt = visitEntries(payload, {
       define: (index, partition) => {
         const places: number[] = [];
@@ -128,11 +128,11 @@ class EntryPlaces {
       },
       entry: (index, start, end) => {
         const places = this.#dictionary.get(index);
-        if (places === undefined) known = false;
+        if (places === undefined) allDefined = false;
         else places.push(base + start, base + end);
       },
     });
-    return known ? unknownAt : 0;
+    return allDefined ? unknownAt : 0;
   }
 }
 
@@ -143,17 +143,21 @@ function notUnderstood(file: string, offset: number, kind: number | null): Coded
   return ofNewer(file, offset, `a frame with an entry of kind ${kind}`);
 }
 
-function ofNewer(file: string, offset: number, what: string): CodedError {
-  return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${what}, of a newer release`, {
-    hint:
-      'if one ran here, nothing is lost: start it on this directory, stop it with SIGTERM; ' +
-      'once it logs that all is in the partition files, this release can start',
-    details: { file, offset },
-  });
+function ofNewer(file: string, offset: number, problem: string): CodedError {
+  return new CodedError(
+    'LOG_DAMAGED',
+    `${file} at offset ${offset}: ${problem}, of a newer release`,
+    {
+      hint:
+        'if one ran here, nothing is lost: start it on this directory, stop it with SIGTERM; ' +
+        'once it logs that all is in the partition files, this release can start',
+      details: { file, offset },
+    },
+  );
 }
 
-export function damaged(file: string, offset: number, what: string): CodedError {
-  return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${what}`, {
+export function damaged(file: string, offset: number, problem: string): CodedError {
+  return new CodedError('LOG_DAMAGED', `${file} at offset ${offset}: ${problem}`, {
     hint: 'acknowledged writes may be lost: move the data directory aside and refill the device',
     details: { file, offset },
   });

@@ -89,16 +89,16 @@ interface Part {
 function partitionsIn(
   contents: readonly SegmentContent[],
 ): Iterable<{ readonly partition: LogPartition; readonly parts: readonly Part[] }> {
-  const found = new Map<string, { partition: LogPartition; parts: Part[] }>();
+  const partsByName = new Map<string, { partition: LogPartition; parts: Part[] }>();
   for (const { bytes, entries } of contents) {
     for (const [partition, places] of entries) {
       const name = `${partition.keyspace}/${partition.partition}/${partition.life}`;
-      const known = found.get(name);
-      if (known === undefined) found.set(name, { partition, parts: [{ bytes, places }] });
-      else known.parts.push({ bytes, places });
+      const existing = partsByName.get(name);
+      if (existing === undefined) partsByName.set(name, { partition, parts: [{ bytes, places }] });
+      else existing.parts.push({ bytes, places });
     }
   }
-  return found.values();
+  return partsByName.values();
 }
 
 function* pieces(parts: readonly Part[]): Iterable<LoggedEntry[]> {

@@ -58,7 +58,7 @@ export function logChange(
       reject(new CodedError('PARTITION_ABSENT', `${keyspace}/${number} was dropped`));
     };
     const call = { outcomes, waiting: 1, resolve: answer, reject };
-    const whole = { state: null, barrierMs: 0, floorMs: 0, ...change };
-    parts.log.append({ change: whole }, { partition, call, index: 0 });
+    const fullChange = { state: null, barrierMs: 0, floorMs: 0, ...change };
+    parts.log.append({ change: fullChange }, { partition, call, index: 0 });
   });
 }

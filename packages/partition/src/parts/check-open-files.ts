@@ -27,12 +27,12 @@ export interface FilesCheck {
 /** Makes three system calls per partition, on this thread in short turns. */
 export async function checkOpenFiles(parts: StoreParts): Promise<FilesCheck> {
   const errors: unknown[] = [];
-  const noted = (error: unknown): null => {
+  const noteError = (error: unknown): null => {
     errors.push(error);
     return null;
   };
-  const mended = await lookAtEmpties(parts).catch(noted);
-  const log = (await lookAtLog(parts).catch(noted)) ?? mended;
+  const emptiesError = await lookAtEmpties(parts).catch(noteError);
+  const log = (await lookAtLog(parts).catch(noteError)) ?? emptiesError;
   const lost: FilesCheck['lost'][number][] = [];
   let partitions = 0;
   for (const partition of [...parts.registry.all()]) {
@@ -58,8 +58,8 @@ export async function checkOpenFiles(parts: StoreParts): Promise<FilesCheck> {
  */
 export function damageOf(root: string, partition: Partition): CodedError | null {
   try {
-    const why = whyPartitionLost(root, partition);
-    return why === null ? null : lostError(partition, why);
+    const reason = whyPartitionLost(root, partition);
+    return reason === null ? null : lostError(partition, reason);
   } catch (error) {
     if (isDamage(error)) return damageError(error, partition);
     throw error;
@@ -73,20 +73,20 @@ export function damageOf(root: string, partition: Partition): CodedError | null 
  */
 async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
   const { log, checkpointer } = parts;
-  const why = whyFinishedLost(parts) ?? (await whyCurrentLost(parts));
-  if (why === null) return null;
-  log.leaveSegment();
+  const reason = whyFinishedLost(parts) ?? (await whyCurrentLost(parts));
+  if (reason === null) return null;
+  log.abandonSegment();
   checkpointer.leaveSegments();
   // Batches in flight still go into the lost segment.
   void log.drained().then(() => checkpointer.segmentBegan());
   const hint = 'somebody, or another program, changed the data directory; a new log was begun';
-  return new CodedError('LOG_DAMAGED', why, { hint });
+  return new CodedError('LOG_DAMAGED', reason, { hint });
 }
 
 async function lookAtEmpties({ empties }: StoreParts): Promise<CodedError | null> {
-  const why = await empties.mend();
+  const reason = await empties.mend();
   const hint = 'somebody, or another program, changed the data directory; the file was rewritten';
-  return why === null ? null : new CodedError('LOG_DAMAGED', why, { hint });
+  return reason === null ? null : new CodedError('LOG_DAMAGED', reason, { hint });
 }
 
 async function whyCurrentLost({

@@ -14,9 +14,9 @@ export interface AdoptedChild {
 
 export class ChildFills {
   readonly #registry: Pick<Registry, 'get'>;
-  readonly #underway = new Map<string, Promise<void>>();
+  readonly #runningFills = new Map<string, Promise<void>>();
   /** Children whose files were filled completely since the start. */
-  readonly #given = new Map<string, AdoptedChild>();
+  readonly #adoptions = new Map<string, AdoptedChild>();
 
   constructor(registry: Pick<Registry, 'get'>) {
     this.#registry = registry;
@@ -24,17 +24,19 @@ export class ChildFills {
 
   /** Null unless the child's file has all rows of its parents and receives their new writes. */
   adoptedChild(child: PartitionRef): AdoptedChild | null {
-    const given = this.#given.get(partitionName(child));
-    return given !== undefined && given.incarnation === this.#whole(child) ? given : null;
+    const adoption = this.#adoptions.get(partitionName(child));
+    return adoption !== undefined && adoption.incarnation === this.#wholeIncarnation(child)
+      ? adoption
+      : null;
   }
 
   /** Returns the children that a pass beginning now may fill as well. */
   unfilled(children: readonly PartitionRef[]): PartitionRef[] {
     return children.filter(
       (child) =>
-        this.#whole(child) !== null &&
+        this.#wholeIncarnation(child) !== null &&
         this.adoptedChild(child) === null &&
-        !this.#underway.has(partitionName(child)),
+        !this.#runningFills.has(partitionName(child)),
     );
   }
 
@@ -43,7 +45,7 @@ export class ChildFills {
    * there is none.
    */
   underway(child: PartitionRef): Promise<void> | null {
-    return this.#underway.get(partitionName(child)) ?? null;
+    return this.#runningFills.get(partitionName(child)) ?? null;
   }
 
   /** `fill` must resolve when all children are filled. */
@@ -53,26 +55,26 @@ export class ChildFills {
   ): Promise<void> {
     const pass = fill().then((adopted) => {
       for (const child of children) {
-        const given = adopted.get(child.partition);
-        if (given !== undefined) this.#given.set(partitionName(child), given);
+        const adoption = adopted.get(child.partition);
+        if (adoption !== undefined) this.#adoptions.set(partitionName(child), adoption);
       }
     });
-    for (const child of children) this.#underway.set(partitionName(child), pass);
+    for (const child of children) this.#runningFills.set(partitionName(child), pass);
     try {
       await pass;
     } finally {
-      for (const child of children) this.#underway.delete(partitionName(child));
+      for (const child of children) this.#runningFills.delete(partitionName(child));
     }
   }
 
   /** Called when the reshape of a keyspace has ended. */
   forget(keyspace: string): void {
-    for (const name of this.#given.keys()) {
-      if (name.startsWith(`${keyspace}/`)) this.#given.delete(name);
+    for (const name of this.#adoptions.keys()) {
+      if (name.startsWith(`${keyspace}/`)) this.#adoptions.delete(name);
     }
   }
 
-  #whole({ keyspace, partition }: PartitionRef): string | null {
+  #wholeIncarnation({ keyspace, partition }: PartitionRef): string | null {
     const found = this.#registry.get(keyspace, partition);
     return found === undefined || found.damage !== null ? null : found.incarnation;
   }

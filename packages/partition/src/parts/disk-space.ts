@@ -11,14 +11,14 @@ export interface DiskReservation extends Disposable {
 export class DiskSpace {
   readonly #root: string;
   readonly #reserveBytes: number;
-  #low = false;
+  #isLow = false;
   #bytesSinceCheck = 0;
   #checkedAtMs = 0;
-  #checking = false;
+  #isChecking = false;
   /** Bytes promised to copies that are being received. */
-  #promisedBytes = 0;
+  #reservedBytes = 0;
   /** The statfs call in progress; concurrent callers share its result. */
-  #asked: Promise<number> | null = null;
+  #freeBytesQuery: Promise<number> | null = null;
 
   constructor(root: string, reserveBytes: number) {
     this.#root = root;
@@ -26,16 +26,16 @@ export class DiskSpace {
   }
 
   get low(): boolean {
-    return this.#low;
+    return this.#isLow;
   }
 
   freeBytes(): Promise<number> {
-    this.#asked ??= statfs(this.#root)
+    this.#freeBytesQuery ??= statfs(this.#root)
       .then(({ bavail, bsize }) => bavail * bsize)
       .finally(() => {
-        this.#asked = null;
+        this.#freeBytesQuery = null;
       });
-    return this.#asked;
+    return this.#freeBytesQuery;
   }
 
   /** Size of the file system. */
@@ -48,39 +48,39 @@ export class DiskSpace {
   note(bytes: number): void {
     this.#bytesSinceCheck += bytes;
     const now = performance.now();
-    const due =
+    const isDue =
       this.#bytesSinceCheck >= diskCheckEveryBytes || now - this.#checkedAtMs >= diskCheckEveryMs;
-    if (!due || this.#checking) return;
-    this.#checking = true;
+    if (!isDue || this.#isChecking) return;
+    this.#isChecking = true;
     this.#bytesSinceCheck = 0;
     this.#checkedAtMs = now;
     this.freeBytes()
       .then(
         (free) => {
-          this.#low = free < this.#reserveBytes;
+          this.#isLow = free < this.#reserveBytes;
         },
         () => {
           // A disk that cannot even report its free space is not written to; the next write asks
           // again.
-          this.#low = true;
+          this.#isLow = true;
         },
       )
       .finally(() => {
-        this.#checking = false;
+        this.#isChecking = false;
       });
   }
 
   /** Bytes to free before `bytes` more fit beside the reserve and the promises. */
   async lackingBytes(bytes = 0): Promise<number> {
     const free = await this.freeBytes();
-    return Math.max(0, bytes + this.#reserveBytes + this.#promisedBytes - free);
+    return Math.max(0, bytes + this.#reserveBytes + this.#reservedBytes - free);
   }
 
   /** Throws DISK_FULL unless `bytes` more leave the reserve untouched. */
   async require(bytes: number): Promise<void> {
     const free = await this.freeBytes();
-    this.#low = free < this.#reserveBytes;
-    const needed = bytes + this.#promisedBytes + this.#reserveBytes;
+    this.#isLow = free < this.#reserveBytes;
+    const needed = bytes + this.#reservedBytes + this.#reserveBytes;
     if (free >= needed) return;
     throw new CodedError(
       'DISK_FULL',
@@ -94,10 +94,10 @@ export class DiskSpace {
 
   /** Like `require`, and keeps the bytes reserved. */
   async reserve(bytes: number): Promise<DiskReservation> {
-    this.#promisedBytes += bytes;
+    this.#reservedBytes += bytes;
     let promised = bytes;
     const release = (): void => {
-      this.#promisedBytes -= promised;
+      this.#reservedBytes -= promised;
       promised = 0;
     };
     try {

@@ -29,9 +29,9 @@ export function finishFile(parts: FinishParts, partition: Partition): Promise<vo
     try {
       await finishPartitionDirectory(home, partition.incarnation);
     } catch (error) {
-      const why = whyPartitionLost(parts.root, partition);
-      if (why === null) throw error;
-      partition.damage ??= lostError(partition, why);
+      const reason = whyPartitionLost(parts.root, partition);
+      if (reason === null) throw error;
+      partition.damage ??= lostError(partition, reason);
       return;
     }
     // failpoint: finish.counts
@@ -45,10 +45,10 @@ export async function finishFiles(
   parts: FinishParts & Pick<StoreParts, 'registry'>,
   isSynced: (partition: Partition) => boolean,
 ): Promise<void> {
-  const all = [...parts.registry.all()].filter(
+  const newPartitions = [...parts.registry.all()].filter(
     ({ isNew, dirtySegment }) => isNew && dirtySegment !== noSegment,
   );
-  await mapConcurrent(all, filesSyncedAtOnce, async (partition) => {
+  await mapConcurrent(newPartitions, filesSyncedAtOnce, async (partition) => {
     if (partition.damage !== null || !isSynced(partition)) return;
     await finishFile(parts, partition);
     noteSynced(partition);

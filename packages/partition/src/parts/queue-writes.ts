@@ -37,18 +37,18 @@ export function queueWrites(
 export function queueWriteFor(parts: StoreParts, write: Write, caller: WriteCaller): void {
   checkOpen(parts);
   checkWrite(write);
-  let isTold = false;
+  let isAnswered = false;
   const call: WriteCall = {
     outcomes: [ABSENT],
     waiting: 0,
     resolve: ([outcome = ABSENT]) => {
-      isTold = true;
+      isAnswered = true;
       caller.stored(outcome);
     },
     // A damaged file rejects its writes, and the whole store may fail after that.
     reject: (error) => {
-      if (isTold) return;
-      isTold = true;
+      if (isAnswered) return;
+      isAnswered = true;
       caller.failed(error);
     },
   };
@@ -67,14 +67,14 @@ function queueWhenRoom(parts: StoreParts, writes: readonly Write[], call: WriteC
 function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): void {
   checkOpen(parts);
   const { log, disk } = parts;
-  const places: (Partition | null)[] = [];
+  const partitions: (Partition | null)[] = [];
   const twins =
     parts.mirrors.size === 0 ? noTwins : writes.map((write) => placedTwin(parts, write));
   let bytes = 0;
   for (const [index, write] of writes.entries()) {
     const twin = twins[index] ?? null;
     const partition = twin === writeRefused ? null : placeOf(parts, write);
-    places.push(partition);
+    partitions.push(partition);
     if (partition === null) continue;
     call.waiting += 1;
     bytes += bytesInBatch(write, partition);
@@ -86,7 +86,7 @@ function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): vo
   disk.note(bytes);
   if (call.waiting === 0) call.resolve(call.outcomes);
   for (const [index, write] of writes.entries()) {
-    const partition = places[index] ?? null;
+    const partition = partitions[index] ?? null;
     if (partition === null) continue;
     log.append(write, { partition, call, index });
     const twin = twins[index] ?? null;

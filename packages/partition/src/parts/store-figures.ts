@@ -38,9 +38,9 @@ async function fileBytes(
 }
 
 /** Makes two system calls. */
-export function bytesOnDisk(root: string, place: Partition): number {
-  if (!place.hasFile) return 0;
-  const { data, wal } = readFileIdentities(dataPaths.file(root, place));
+export function bytesOnDisk(root: string, partition: Partition): number {
+  if (!partition.hasFile) return 0;
+  const { data, wal } = readFileIdentities(dataPaths.file(root, partition));
   return (data?.bytes ?? 0) + (wal?.bytes ?? 0);
 }
 

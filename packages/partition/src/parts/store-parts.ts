@@ -85,7 +85,7 @@ export function failed(parts: StoreParts, error: unknown): unknown {
 export function failureOf(error: unknown, root: string): CodedError {
   if (hasCode(error, 'STORE_FAILED')) return error;
   const reason = messageOf(error);
-  const [what, hint] = isDiskFull(error)
+  const [problem, hint] = isDiskFull(error)
     ? [
         `the disk of ${root} is full, and the store cannot continue`,
         'free some space, then start again: all acknowledged writes are on the disk; ' +
@@ -95,5 +95,5 @@ export function failureOf(error: unknown, root: string): CodedError {
         `the store of ${root} failed`,
         'check the disk, then start again: the log on the disk is replayed',
       ];
-  return new CodedError('STORE_FAILED', `${what}: ${reason}`, { hint, cause: error });
+  return new CodedError('STORE_FAILED', `${problem}: ${reason}`, { hint, cause: error });
 }

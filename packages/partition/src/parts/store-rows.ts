@@ -13,33 +13,32 @@ import { readForRequest, readPartitionFile } from './use-partition.ts';
 
 /** All methods throw PARTITION_ABSENT and PARTITION_DAMAGED. */
 export function storePeers(parts: StoreParts) {
-  const withFile = <T>(place: PartitionRef, use: (file: PartitionFile) => T): T =>
-    readPartitionFile(parts, partitionOf(parts, place), use);
+  const withFile = <T>(ref: PartitionRef, use: (file: PartitionFile) => T): T =>
+    readPartitionFile(parts, partitionOf(parts, ref), use);
   return {
     /**
      * The sequence up to which `peer` has confirmed this incarnation; 0 if it has confirmed
      * nothing.
      */
-    confirmed: (place: PartitionRef, peer: string) =>
-      withFile(place, (file) => file.watermarks.get(peer)),
+    confirmed: (ref: PartitionRef, peer: string) =>
+      withFile(ref, (file) => file.watermarks.get(peer)),
     /**
      * Notes that `peer` holds everything up to `seq`; does not open a closed file for it. Throws
      * VALUE_OUT_OF_RANGE above the file's own sequence.
      */
-    confirm: (place: PartitionRef, peer: string, seq: number): void => {
-      const { file, damage } = partitionOf(parts, place);
+    confirm: (ref: PartitionRef, peer: string, seq: number): void => {
+      const { file, damage } = partitionOf(parts, ref);
       if (damage !== null) throw damage;
       file?.confirm(peer, seq);
     },
     /** The last rows and the digest of all, so that another holder can compare its file. */
-    tail: (place: PartitionRef, rowsMax: number) =>
-      withFile(place, (file) => tailOf(file, rowsMax)),
+    tail: (ref: PartitionRef, rowsMax: number) => withFile(ref, (file) => tailOf(file, rowsMax)),
     /**
      * Whether another file, judged by its tail, has each record of this one or a newer one of its
      * key.
      */
-    isCoveredBy: (place: PartitionRef, tail: Pick<FileTail, 'digest' | 'rows'>) =>
-      withFile(place, (file) => isCoveredBy(file, tail)),
+    isCoveredBy: (ref: PartitionRef, tail: Pick<FileTail, 'digest' | 'rows'>) =>
+      withFile(ref, (file) => isCoveredBy(file, tail)),
   };
 }
 
@@ -80,10 +79,10 @@ function isCoveredBy(file: PartitionFile, tail: Pick<FileTail, 'digest' | 'rows'
   }
   for (const row of tail.rows) {
     difference = toggleRow(difference, row.hash);
-    const held = file.heldRow(row.key);
-    if (held === null) continue;
-    if (compareStamps(held, row) > 0) return false;
-    difference = toggleRow(difference, held.hash);
+    const stored = file.heldRow(row.key);
+    if (stored === null) continue;
+    if (compareStamps(stored, row) > 0) return false;
+    difference = toggleRow(difference, stored.hash);
   }
   return difference.high === 0 && difference.low === 0;
 }
@@ -91,10 +90,10 @@ function isCoveredBy(file: PartitionFile, tail: Pick<FileTail, 'digest' | 'rows'
 export function storePages(parts: StoreParts) {
   return {
     /** Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
-    read: (place: PartitionRef, bounds: KeyPageBounds) =>
-      readForRequest(parts, partitionOf(parts, place), (file) => readKeyPage(file, bounds)),
+    read: (ref: PartitionRef, bounds: KeyPageBounds) =>
+      readForRequest(parts, partitionOf(parts, ref), (file) => readKeyPage(file, bounds)),
     /** The same page without its values. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
-    sum: (place: PartitionRef, bounds: KeyPageBounds) =>
-      readForRequest(parts, partitionOf(parts, place), (file) => sumKeyPage(file, bounds)),
+    sum: (ref: PartitionRef, bounds: KeyPageBounds) =>
+      readForRequest(parts, partitionOf(parts, ref), (file) => sumKeyPage(file, bounds)),
   };
 }

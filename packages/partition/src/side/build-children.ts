@@ -50,8 +50,8 @@ export interface BuiltChild {
  * is compared with its hash here.
  */
 export function buildChildren(work: ChildrenToBuild): BuiltChild[] {
-  using ends = new DisposableStack();
-  const db = ends.adopt(new Database(work.scratch), (one) => one.close());
+  using cleanup = new DisposableStack();
+  const db = cleanup.adopt(new Database(work.scratch), (one) => one.close());
   db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF');
   forBuilding(db, 'main');
   db.exec(`CREATE TABLE routes (child INTEGER, seq INTEGER, PRIMARY KEY (child, seq))
@@ -88,34 +88,34 @@ function rowRouter(
   childOf: (key: Uint8Array) => number,
   tallies: ReadonlyMap<number, Tally>,
 ): RouteRows {
-  let all = newTally();
+  let total = newTally();
   db.function('child_of', { directOnly: true, varargs: true }, (...row: unknown[]) => {
     const [hashAndKey, ms, valueBytes] = row as RowToRoute;
     const hash = hashAndKey.subarray(0, rowHashBytes);
     const child = childOf(hashAndKey.subarray(rowHashBytes));
     const tally = tallies.get(child);
-    countRow(all, { valueBytes, hash });
+    countRow(total, { valueBytes, hash });
     if (tally === undefined) return NOBODY;
     countRow(tally, { valueBytes, hash });
     tally.highest_ms = Math.max(tally.highest_ms, ms);
     return child;
   });
-  const empty = db.prepare('DELETE FROM routes');
+  const emptyRoutes = db.prepare('DELETE FROM routes');
   return () => {
-    all = newTally();
-    empty.run();
+    total = newTally();
+    emptyRoutes.run();
     db.exec(`INSERT INTO routes
       SELECT child_of(CAST(hash || key AS BLOB), ms, length(value)), seq FROM parent.records`);
-    return all;
+    return total;
   };
 }
 
 /** Creates the file of a partition without records. */
 function makeFile(keyspace: string, { partition, incarnation, file }: ChildToBuild): void {
   const identity = { keyspace, partition, incarnation, life: incarnation };
-  using ends = new DisposableStack();
+  using cleanup = new DisposableStack();
   const { make } = newTables({ ...identity, state: 'filling' });
-  const empty = ends.adopt(make(), (one) => one.close());
+  const empty = cleanup.adopt(make(), (one) => one.close());
   writeFileSync(file, empty.serialize(), { flag: 'wx', mode: 0o600 });
 }
 
@@ -130,11 +130,11 @@ function giveRows(db: Database.Database, { parent, children, routeRows }: Giving
   db.prepare('ATTACH ? AS parent').run(parent);
   db.exec(`PRAGMA parent.mmap_size = ${auditMappedBytes}`);
   const { rows, tombstones, digest } = routeRows();
-  const [found, kept] = [
+  const [counted, recorded] = [
     `${rows} records, ${tombstones} deletions, digest ${formatDigest(digest)}`,
     `${meta.rows} records, ${meta.tombstones} deletions, digest ${meta.digest}`,
   ];
-  if (found !== kept) throw new Error(`a parent has ${found}, but counts ${kept}`);
+  if (counted !== recorded) throw new Error(`a parent has ${counted}, but counts ${recorded}`);
   const rowsAtOnce = Math.ceil(childSyncBytes / bytesOfRow(meta));
   for (const child of children) moveRows(db, child, rowsAtOnce);
   db.exec('DETACH parent');
@@ -148,12 +148,12 @@ function bytesOfRow({ bytes, rows, tombstones }: MetaRow): number {
 /** Syncs in pieces, so that others who need the disk do not wait for everything. */
 function moveRows(db: Database.Database, child: ChildToBuild, rowsAtOnce: number): void {
   const { partition, file } = child;
-  using ends = new DisposableStack();
-  const handle = ends.adopt(openSync(file, 'r+'), closeSync);
+  using cleanup = new DisposableStack();
+  const handle = cleanup.adopt(openSync(file, 'r+'), closeSync);
   db.prepare('ATTACH ? AS child').run(file);
   forBuilding(db, 'child');
   const numberOf = (sql: string) => db.prepare<unknown[], number>(sql).pluck();
-  const before = numberOf('SELECT coalesce(max(seq), 0) FROM child.records').get() ?? 0;
+  const seqBefore = numberOf('SELECT coalesce(max(seq), 0) FROM child.records').get() ?? 0;
   const lastOfPiece = numberOf(LAST_OF_PIECE);
   const move = db.prepare(MOVE_ROWS);
   for (let since = 0; ; ) {
@@ -161,7 +161,7 @@ function moveRows(db: Database.Database, child: ChildToBuild, rowsAtOnce: number
     if (last === null) break;
     // The last piece is synced when the file is complete.
     if (since > 0) fdatasyncSync(handle);
-    move.run(before, partition, since, last);
+    move.run(seqBefore, partition, since, last);
     since = last;
   }
   db.exec('DETACH child');
@@ -180,8 +180,8 @@ const MOVE_ROWS = `INSERT INTO child.records
 
 /** Reads the meta row; opening and closing the file moves its WAL into it. */
 function metaOf(file: string): ReturnType<typeof readMeta> {
-  using ends = new DisposableStack();
-  const db = ends.adopt(openUntrusted(file), (one) => one.close());
+  using cleanup = new DisposableStack();
+  const db = cleanup.adopt(openUntrusted(file), (one) => one.close());
   db.pragma('synchronous = OFF');
   return readMeta(db);
 }
@@ -194,8 +194,8 @@ function finishFile({ partition, file }: ChildToBuild, tally: Tally): BuiltChild
 }
 
 function storeTally(file: string, tally: Tally): void {
-  using ends = new DisposableStack();
-  const db = ends.adopt(new Database(file), (one) => one.close());
+  using cleanup = new DisposableStack();
+  const db = cleanup.adopt(new Database(file), (one) => one.close());
   db.exec('PRAGMA locking_mode = EXCLUSIVE');
   forBuilding(db, 'main');
   const lastSeq = db.prepare('SELECT coalesce(max(seq), 0) FROM records').pluck().get();
@@ -209,8 +209,8 @@ function storeTally(file: string, tally: Tally): void {
  * merge.
  */
 function markAndSync(file: string): void {
-  using ends = new DisposableStack();
-  const handle = ends.adopt(openSync(file, 'r+'), closeSync);
+  using cleanup = new DisposableStack();
+  const handle = cleanup.adopt(openSync(file, 'r+'), closeSync);
   writeSync(handle, walVersion.bytes, 0, walVersion.bytes.length, walVersion.offset);
   fdatasyncSync(handle);
 }
@@ -228,10 +228,10 @@ export interface FilesToMerge {
 
 /** Keeps the newer row of each key, like a live file. Syncs `into`. Throws RECORD_DAMAGED. */
 export function mergeFile({ from, since: first, into }: FilesToMerge): void {
-  using ends = new DisposableStack();
-  const source = ends.adopt(openDataFile(from), ({ wal }) => wal.discard());
+  using cleanup = new DisposableStack();
+  const source = cleanup.adopt(openDataFile(from), ({ wal }) => wal.discard());
   // Closed after the database, because closing it drops the database's locks.
-  const handle = ends.adopt(openSync(into, 'r'), closeSync);
+  const handle = cleanup.adopt(openSync(into, 'r'), closeSync);
   const target = openDataFile(into);
   try {
     target.pageCache.limit(childCacheBytes);

@@ -7,9 +7,9 @@ import type { CopiedFile, PagesToCopy } from './side-process.ts';
 
 /** Takes the checksum between reading and writing, which costs no more than a kernel copy. */
 export function copyFile(from: string, to: string): CopiedFile {
-  using ends = new DisposableStack();
-  const source = ends.adopt(openSync(from, 'r'), closeSync);
-  const target = ends.adopt(openSync(to, 'wx', 0o600), closeSync);
+  using cleanup = new DisposableStack();
+  const source = cleanup.adopt(openSync(from, 'r'), closeSync);
+  const target = cleanup.adopt(openSync(to, 'wx', 0o600), closeSync);
   const checksum = KeyedChecksum.begin();
   const piece = Buffer.allocUnsafe(copyWriteBytes);
   for (let bytes = 0; ; ) {
@@ -42,9 +42,9 @@ function cloneFile(from: string, to: string): boolean {
 }
 
 function copyEach(from: string, to: string, pages: Uint32Array): void {
-  using ends = new DisposableStack();
-  const source = ends.adopt(openSync(from, 'r'), closeSync);
-  const target = ends.adopt(openSync(to, 'r+'), closeSync);
+  using cleanup = new DisposableStack();
+  const source = cleanup.adopt(openSync(from, 'r'), closeSync);
+  const target = cleanup.adopt(openSync(to, 'r+'), closeSync);
   const piece = Buffer.allocUnsafe(copyWriteBytes);
   for (const { first, count } of runsOf(pages)) {
     const bytes = piece.subarray(0, count * pageBytes);

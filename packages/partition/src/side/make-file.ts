@@ -38,24 +38,24 @@ export type MadeFile =
 export function makeFiles(works: readonly FileToMake[], onWait: () => void): Promise<MadeFile[]> {
   const written = works.map((work) => [work, writeFile(work)] as const);
   onWait();
-  return Promise.all(written.map(([work, made]) => durably(work, made)));
+  return Promise.all(written.map(([work, outcome]) => durably(work, outcome)));
 }
 
 function writeFile(work: FileToMake): MadeFile {
   try {
-    const made = bytesOfFile(work);
-    if (made?.owned.info.digest !== work.digest) return { kind: 'differs' };
+    const content = bytesOfFile(work);
+    if (content?.owned.info.digest !== work.digest) return { kind: 'differs' };
     mkdirSync(dirname(work.file), { recursive: true, mode: 0o700 });
-    writeFileSync(work.file, made.bytes, { flag: 'wx', mode: 0o600 });
-    return { kind: 'made', owned: made.owned };
+    writeFileSync(work.file, content.bytes, { flag: 'wx', mode: 0o600 });
+    return { kind: 'made', owned: content.owned };
   } catch (error) {
     return failed(error);
   }
 }
 
-async function durably({ file, owner }: FileToMake, made: MadeFile): Promise<MadeFile> {
-  if (made.kind !== 'made' || owner === null) return made;
-  return makeOwnedDurable(file, owner).then(() => made, failed);
+async function durably({ file, owner }: FileToMake, outcome: MadeFile): Promise<MadeFile> {
+  if (outcome.kind !== 'made' || owner === null) return outcome;
+  return makeOwnedDurable(file, owner).then(() => outcome, failed);
 }
 
 function failed(error: unknown): MadeFile {
@@ -65,9 +65,9 @@ function failed(error: unknown): MadeFile {
 function bytesOfFile({ keyspace, partition, owner, barrierMs, floorMs, ...work }: FileToMake) {
   const records = unpackRecords(work.records);
   if (records === null) return null;
-  using ends = new DisposableStack();
+  using cleanup = new DisposableStack();
   const tables = newTables({ keyspace, partition, ...(owner ?? nobody) });
-  const file = ends.adopt(new PartitionFile(tables), ({ wal }) => wal.discard());
+  const file = cleanup.adopt(new PartitionFile(tables), ({ wal }) => wal.discard());
   file.apply(records);
   // After the records: a floor would refuse those below it.
   if (barrierMs > 0) file.change({ state: null, barrierMs, floorMs });

@@ -57,7 +57,7 @@ interface Job {
 /** Files to be built by a job that has not begun. */
 interface Gathering {
   readonly files: FileToMake[];
-  readonly made: Promise<unknown>;
+  readonly results: Promise<unknown>;
 }
 
 interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
@@ -82,7 +82,7 @@ export class SideProcess {
   #job: Job | null = null;
   #gathering: Gathering | null = null;
   /** By id: jobs that wait for the disk. */
-  readonly #atDisk = new Map<number, Job>();
+  readonly #syncingJobs = new Map<number, Job>();
   #nextId = 1;
   #closed = false;
 
@@ -90,8 +90,8 @@ export class SideProcess {
     this.#jobsMax = jobsMax;
     this.#process = new BackgroundProcess({
       ...{ program, idleMsMax },
-      onAnswer: (message) => this.#take(message),
-      onLost: (why) => this.#lose(new Error(`the side process: ${why}`)),
+      onAnswer: (message) => this.#onMessage(message),
+      onLost: (reason) => this.#onLost(new Error(`the side process: ${reason}`)),
     });
   }
 
@@ -122,7 +122,7 @@ export class SideProcess {
    * owner's: see ownFile. Rejects with STORE_BUSY, STORE_CLOSED.
    */
   async audit(file: string, owner: FileOwner | null = null): Promise<FileAudit> {
-    return (await this.#do({ kind: 'audit', file, owner })) as FileAudit;
+    return (await this.#run({ kind: 'audit', file, owner })) as FileAudit;
   }
 
   /**
@@ -130,12 +130,12 @@ export class SideProcess {
    * `to` is worthless.
    */
   async copy(from: string, to: string): Promise<CopiedFile> {
-    return (await this.#do({ kind: 'copy', from, to })) as CopiedFile;
+    return (await this.#run({ kind: 'copy', from, to })) as CopiedFile;
   }
 
   /** Copies a file that may change meanwhile, or pages of a file copied before. Not synced. */
   async copyPages(work: PagesToCopy): Promise<void> {
-    await this.#do({ kind: 'copy-pages', ...work });
+    await this.#run({ kind: 'copy-pages', ...work });
   }
 
   /**
@@ -143,39 +143,39 @@ export class SideProcess {
    * message to it costs as much as a small file. Null if the records differ from their digest.
    */
   async make(file: FileToMake): Promise<OwnedFile | null> {
-    this.#requirePlace();
+    this.#requireCapacity();
     const files = this.#gathering?.files ?? [];
     const at = files.push(file) - 1;
-    this.#gathering ??= { files, made: this.#wait({ kind: 'make', files }) };
-    const { made: all } = this.#gathering;
+    this.#gathering ??= { files, results: this.#wait({ kind: 'make', files }) };
+    const { results } = this.#gathering;
     setImmediate(() => this.#startNext());
-    const made = must(((await all) as readonly MadeFile[])[at], 'each file has an end');
-    if (made.kind === 'failed') throw new Error(made.message);
-    return made.kind === 'made' ? made.owned : null;
+    const result = must(((await results) as readonly MadeFile[])[at], 'each file has an end');
+    if (result.kind === 'failed') throw new Error(result.message);
+    return result.kind === 'made' ? result.owned : null;
   }
 
   /** See buildChildren. Also rejects when one of the parents is damaged. */
   async build(work: ChildrenToBuild): Promise<readonly BuiltChild[]> {
-    return (await this.#do({ kind: 'build', ...work })) as readonly BuiltChild[];
+    return (await this.#run({ kind: 'build', ...work })) as readonly BuiltChild[];
   }
 
   /** See mergeFile. */
   async merge(work: FilesToMerge): Promise<void> {
-    await this.#do({ kind: 'merge', ...work });
+    await this.#run({ kind: 'merge', ...work });
   }
 
-  async #do(work: SideWork): Promise<unknown> {
-    this.#requirePlace();
+  async #run(work: SideWork): Promise<unknown> {
+    this.#requireCapacity();
     const done = this.#wait(work);
     this.#startNext();
     return done;
   }
 
   /** Throws STORE_CLOSED, STORE_BUSY. */
-  #requirePlace(): void {
+  #requireCapacity(): void {
     if (this.#closed) throw closedError();
     const jobsMax = this.#jobsMax;
-    const jobs = [...this.#waiting, ...this.#begun()];
+    const jobs = [...this.#waiting, ...this.#startedJobs()];
     if (jobs.reduce((sum, { work }) => sum + filesOf(work), 0) < jobsMax) return;
     throw new CodedError('STORE_BUSY', `${jobsMax} files wait to be copied or audited`, {
       hint: 'move fewer files at the same time',
@@ -192,7 +192,7 @@ export class SideProcess {
     if (this.#job !== null || this.#closed) return;
     const job = this.#waiting.shift();
     if (job === undefined) {
-      if (this.#atDisk.size === 0) this.#process.hold(false);
+      if (this.#syncingJobs.size === 0) this.#process.hold(false);
       return;
     }
     this.#job = job;
@@ -210,39 +210,39 @@ export class SideProcess {
     }
   }
 
-  #take({ id, answer }: SideMessage): void {
-    const atWork = this.#job?.id === id ? this.#job : null;
-    const job = atWork ?? this.#atDisk.get(id);
-    if (atWork !== null) this.#job = null;
-    this.#atDisk.delete(id);
-    if (job !== undefined && answer.kind === 'waits') this.#atDisk.set(id, job);
+  #onMessage({ id, answer }: SideMessage): void {
+    const running = this.#job?.id === id ? this.#job : null;
+    const job = running ?? this.#syncingJobs.get(id);
+    if (running !== null) this.#job = null;
+    this.#syncingJobs.delete(id);
+    if (job !== undefined && answer.kind === 'waits') this.#syncingJobs.set(id, job);
     else if (answer.kind === 'done') job?.resolve(answer.result);
     else if (answer.kind === 'failed') job?.reject(new Error(answer.message));
     this.#startNext();
   }
 
-  #lose(reason: unknown): void {
-    const jobs = this.#begun();
-    this.#forgetBegun();
+  #onLost(reason: unknown): void {
+    const jobs = this.#startedJobs();
+    this.#forgetStarted();
     for (const job of jobs) job.reject(reason);
     this.#startNext();
   }
 
   /** Jobs that the process has received. */
-  #begun(): Job[] {
-    return [...(this.#job === null ? [] : [this.#job]), ...this.#atDisk.values()];
+  #startedJobs(): Job[] {
+    return [...(this.#job === null ? [] : [this.#job]), ...this.#syncingJobs.values()];
   }
 
-  #forgetBegun(): void {
+  #forgetStarted(): void {
     this.#job = null;
-    this.#atDisk.clear();
+    this.#syncingJobs.clear();
   }
 
   /** Rejects all jobs with STORE_CLOSED and ends the process. Idempotent. */
   close(): void {
     this.#closed = true;
-    const jobs = [...this.#begun(), ...this.#waiting.splice(0)];
-    this.#forgetBegun();
+    const jobs = [...this.#startedJobs(), ...this.#waiting.splice(0)];
+    this.#forgetStarted();
     for (const { reject } of jobs) reject(closedError());
     this.#process.end();
   }

@@ -25,17 +25,17 @@ async function resultOf(work: SideWork, onWait: () => void): Promise<unknown> {
   }
 }
 
-async function take(request: SideRequest): Promise<void> {
+async function handle(request: SideRequest): Promise<void> {
   if (request.kind === 'prepare') await audits();
   else {
     const { id, work } = request;
-    const tell = (answer: SideAnswer): void => answerParent({ id, answer });
-    await resultOf(work, () => tell({ kind: 'waits' })).then(
-      (result) => tell({ kind: 'done', result }),
-      (error: unknown) => tell({ kind: 'failed', message: messageOf(error) }),
+    const reply = (answer: SideAnswer): void => answerParent({ id, answer });
+    await resultOf(work, () => reply({ kind: 'waits' })).then(
+      (result) => reply({ kind: 'done', result }),
+      (error: unknown) => reply({ kind: 'failed', message: messageOf(error) }),
     );
   }
   flushCompileCache(); // now, because the process is killed when it is idle
 }
 
-takeOrders(take);
+takeOrders(handle);

@@ -17,10 +17,10 @@ import { moveToTrash } from './trash.ts';
  */
 export function createPartition(
   parts: StoreParts,
-  wanted: { keyspace: string; partition: number; state: PartitionState },
+  request: { keyspace: string; partition: number; state: PartitionState },
 ): Promise<PartitionInfo> {
-  return parts.mutex.run(partitionName(wanted), async () => {
-    const { keyspace, partition } = wanted;
+  return parts.mutex.run(partitionName(request), async () => {
+    const { keyspace, partition } = request;
     if (parts.registry.get(keyspace, partition) !== undefined) {
       throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
         details: { keyspace, partition },
@@ -28,7 +28,7 @@ export function createPartition(
     }
     await parts.disk.require(0);
     checkOpen(parts);
-    const empty = { ...wanted, life: parts.newIncarnation() };
+    const empty = { ...request, life: parts.newIncarnation() };
     // failpoint: create.before
     await parts.empties.put(empty).catch(parts.fail);
     checkOpen(parts);

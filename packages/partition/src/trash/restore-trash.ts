@@ -57,9 +57,9 @@ async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionI
       });
     }
     const staged = parts.stagingPath('restore');
-    await using ends = new AsyncDisposableStack();
-    ends.defer(() => removeFiles(staged));
-    ends.use(await parts.disk.reserve(2 * bytes));
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => removeFiles(staged));
+    cleanup.use(await parts.disk.reserve(2 * bytes));
     const incarnation = parts.newIncarnation();
     await stage(parts, { from, staged, incarnation });
     if (!(await placePartitionDirectory(parts, staged, named))) {

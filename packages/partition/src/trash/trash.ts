@@ -67,9 +67,9 @@ export function trashedFile(
 
 /** Deletes what the limits do not allow. Resolves to what was deleted. */
 export async function trimTrash(root: string, limits: TrashLimits): Promise<TrashItem[]> {
-  const goes = chooseTrash(await listTrash(root), limits);
-  for (const { name } of goes) await removeTrash(root, name);
-  return goes;
+  const removed = chooseTrash(await listTrash(root), limits);
+  for (const { name } of removed) await removeTrash(root, name);
+  return removed;
 }
 
 export async function removeTrash(root: string, name: string): Promise<void> {
@@ -101,11 +101,11 @@ export interface TrashLimits {
  */
 export function chooseTrash(items: readonly TrashItem[], limits: TrashLimits): TrashItem[] {
   const { beforeMs, bytesMax, bytesNeeded } = limits;
-  let left = items.reduce((sum, { bytes }) => sum + bytes, 0);
-  const mayStay = Math.min(bytesMax, left - bytesNeeded);
+  let bytesLeft = items.reduce((sum, { bytes }) => sum + bytes, 0);
+  const bytesAllowed = Math.min(bytesMax, bytesLeft - bytesNeeded);
   return items.filter(({ atMs, bytes }) => {
-    const goes = atMs < beforeMs || left > mayStay;
-    if (goes) left -= bytes;
-    return goes;
+    const isRemoved = atMs < beforeMs || bytesLeft > bytesAllowed;
+    if (isRemoved) bytesLeft -= bytes;
+    return isRemoved;
   });
 }

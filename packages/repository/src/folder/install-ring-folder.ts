@@ -31,30 +31,33 @@ export async function installRingFolder(
   make: (made: RingFolder) => Promise<void>,
 ): Promise<string | null> {
   const rings = dirname(folder.path);
-  const isThere = await exists(folder.path);
+  const isPresent = await exists(folder.path);
   const author = placing?.replace === true ? placing.author : null;
-  if (isThere && author === null) throw ringInTheWay(folder, placing);
+  if (isPresent && author === null) throw ringInTheWay(folder, placing);
   await sweep(rings);
-  const aside = join(rings, `${temporaryPrefix}${process.pid}@${hostname()}@${folder.ring}`);
-  const made = ringFolder(aside, folder.ring);
-  await rm(aside, { recursive: true, force: true });
+  const temporaryPath = join(
+    rings,
+    `${temporaryPrefix}${process.pid}@${hostname()}@${folder.ring}`,
+  );
+  const newFolder = ringFolder(temporaryPath, folder.ring);
+  await rm(temporaryPath, { recursive: true, force: true });
   try {
     // One directory at a time: on a read-only file system, Node's recursive mkdir reports ENOENT.
     await mkdir(rings, { recursive: true });
-    for (const each of [aside, made.path, made.versions]) await mkdir(each);
-    await make(made);
-    if (isThere && author !== null) {
-      return await withRingLock(folder, author, () => exchange(folder, made, author));
+    for (const each of [temporaryPath, newFolder.path, newFolder.versions]) await mkdir(each);
+    await make(newFolder);
+    if (isPresent && author !== null) {
+      return await withRingLock(folder, author, () => exchange(folder, newFolder, author));
     }
     // A rename onto a non-empty folder fails, so of two processes that make one ring, one wins.
-    await rename(made.path, folder.path);
+    await rename(newFolder.path, folder.path);
     await syncDirectory(rings);
     return null;
   } catch (error) {
-    if (!isThere && (await exists(folder.builder))) throw ringInTheWay(folder, placing);
+    if (!isPresent && (await exists(folder.builder))) throw ringInTheWay(folder, placing);
     throw error;
   } finally {
-    await rm(aside, { recursive: true, force: true });
+    await rm(temporaryPath, { recursive: true, force: true });
   }
 }
 
@@ -71,18 +74,18 @@ async function sweep(rings: string): Promise<void> {
 
 async function exchange(
   folder: RingFolder,
-  made: RingFolder,
+  newFolder: RingFolder,
   { time }: InstallOptions['author'],
 ): Promise<string> {
   const rings = dirname(folder.path);
-  const kept = join(rings, replacedName, time.replaceAll(':', ''));
-  await mkdir(kept, { recursive: true });
-  const before = ringFolder(kept, folder.ring);
-  await rename(folder.path, before.path);
-  await rename(made.path, folder.path);
-  await removeClaims(before);
-  for (const changed of [kept, dirname(kept), rings]) await syncDirectory(changed);
-  return kept;
+  const replacedPath = join(rings, replacedName, time.replaceAll(':', ''));
+  await mkdir(replacedPath, { recursive: true });
+  const replaced = ringFolder(replacedPath, folder.ring);
+  await rename(folder.path, replaced.path);
+  await rename(newFolder.path, folder.path);
+  await removeClaims(replaced);
+  for (const changed of [replacedPath, dirname(replacedPath), rings]) await syncDirectory(changed);
+  return replacedPath;
 }
 
 function ringInTheWay({ ring, path }: RingFolder, placing: InstallOptions | null): CodedError {

@@ -10,9 +10,9 @@ import { z } from 'zod';
 
 const NAME = 'later-waves';
 
-const whole = z.int().nonnegative();
+const wholeNumber = z.int().nonnegative();
 /** Partition, replica, from, to. Compact, because there may be a million moves. */
-const moveSchema = z.tuple([whole, whole, whole.nullable(), whole]);
+const moveSchema = z.tuple([wholeNumber, wholeNumber, wholeNumber.nullable(), wholeNumber]);
 const wavesSchema = z.array(z.array(moveSchema));
 
 /** Returns no section if no moves are left. */

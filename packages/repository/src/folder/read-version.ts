@@ -32,26 +32,26 @@ export async function readVersion(
   const folder = await requireRing(rings, ring);
   const entries = await readEntries(folder);
   const head = requireHead(ring, entries);
-  const wanted = version === 'head' ? head.version : version;
-  const entry = entries.find((one) => makesVersion(one) && one.version === wanted);
+  const versionNumber = version === 'head' ? head.version : version;
+  const entry = entries.find((one) => makesVersion(one) && one.version === versionNumber);
   if (entry === undefined) {
-    const there = versionSpan(entries.find(makesVersion)?.version ?? 1, head.version);
-    throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${wanted}`, {
-      hint: `ring-builder log ${ring}; it has ${there}`,
-      details: { ring, version: wanted, head: head.version },
+    const span = versionSpan(entries.find(makesVersion)?.version ?? 1, head.version);
+    throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${versionNumber}`, {
+      hint: `ring-builder log ${ring}; it has ${span}`,
+      details: { ring, version: versionNumber, head: head.version },
     });
   }
-  const pruning = pruningOf(entries, wanted);
-  const path = await versionPlace(folder, wanted, pruning);
+  const pruning = pruningOf(entries, versionNumber);
+  const path = await versionFilePath(folder, versionNumber, pruning);
   if (path === null) {
     const archive = pruning?.archive ?? null;
-    const where = archive === null ? 'deleted' : `archived in ${archive}`;
-    throw new CodedError('RING_VERSION_PRUNED', `version ${wanted} of ${ring} was pruned`, {
-      hint: `its file is ${where}; ring-builder log ${ring} still shows what it did`,
-      details: { ring, version: wanted, archive },
+    const fileState = archive === null ? 'deleted' : `archived in ${archive}`;
+    throw new CodedError('RING_VERSION_PRUNED', `version ${versionNumber} of ${ring} was pruned`, {
+      hint: `its file is ${fileState}; ring-builder log ${ring} still shows what it did`,
+      details: { ring, version: versionNumber, archive },
     });
   }
-  const stored = await readVersionFile(folder, wanted, path);
+  const stored = await readVersionFile(folder, versionNumber, path);
   requireLogged(stored, entry, { ring, path });
   return stored;
 }
@@ -75,7 +75,7 @@ export function requireLogged(
 /**
  * Returns the file's path in the folder, or in the archive if it was pruned; null if it is gone.
  */
-export async function versionPlace(
+export async function versionFilePath(
   folder: RingFolder,
   version: number,
   pruning: Pruning | null,
@@ -112,16 +112,16 @@ export async function readVersionFile(
 /** Adds the path of the file to the error. */
 function damaged(
   error: unknown,
-  at: { readonly ring: string; readonly version: number; readonly path: string },
+  location: { readonly ring: string; readonly version: number; readonly path: string },
 ): unknown {
   if (!(error instanceof CodedError)) return error;
   const { code, message, details } = error;
   const hint =
     `restore it from git; or take over what a server has, which keeps this folder: ` +
-    `ring-builder restore ${at.ring} --from IP:PORT --replace`;
-  return new CodedError(code, `${at.path}: ${message}`, {
+    `ring-builder restore ${location.ring} --from IP:PORT --replace`;
+  return new CodedError(code, `${location.path}: ${message}`, {
     hint,
-    details: { ...details, ...at },
+    details: { ...details, ...location },
     cause: error,
   });
 }

@@ -17,11 +17,11 @@ export async function requireRing(rings: string, ring: string): Promise<RingFold
   if (await exists(path)) return folder;
   if (await exists(folder.log)) throw builderLost(folder);
   const near = nearNames(ring, await listRings(rings).catch(() => []));
-  const lost = `if it was lost: ring-builder restore ${ring} --from FILE.ring, or --from IP:PORT`;
+  const remedy = `if it was lost: ring-builder restore ${ring} --from FILE.ring, or --from IP:PORT`;
   const hint =
     near.length > 0
-      ? `did you mean ${near.join(' or ')}? ring-builder list shows all; ${lost}`
-      : `ring-builder list lists the rings here, --rings DIR selects another folder; ${lost}; ` +
+      ? `did you mean ${near.join(' or ')}? ring-builder list shows all; ${remedy}`
+      : `ring-builder list lists the rings here, --rings DIR selects another folder; ${remedy}; ` +
         `to create it: ring-builder create ${ring} --partition-power 8 --replicas 3`;
   throw new CodedError('RING_UNKNOWN', `no ring "${ring}": ${path} does not exist`, {
     hint,

@@ -33,10 +33,15 @@ let claims = 0;
 /** Runs `work` as the only writer. After a short wait throws LOCK_HELD, which names the owner. */
 export async function withRingLock<T>(
   folder: RingFolder,
-  who: { readonly user: string; readonly time: string },
+  author: { readonly user: string; readonly time: string },
   work: () => Promise<T>,
 ): Promise<T> {
-  const owner: LockOwner = { pid: process.pid, host: hostname(), user: who.user, time: who.time };
+  const owner: LockOwner = {
+    pid: process.pid,
+    host: hostname(),
+    user: author.user,
+    time: author.time,
+  };
   const claim = await acquire(folder, owner);
   try {
     return await work();
@@ -51,21 +56,21 @@ async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
   const claim = join(folder.path, name);
   let claimed = false;
   for (let waitedMs = 0; ; waitedMs += lockPollMs) {
-    let others = await livingClaims(folder, name);
-    if (!claimed && others.length === 0) {
+    let otherClaims = await livingClaims(folder, name);
+    if (!claimed && otherClaims.length === 0) {
       await writeClaim(folder, name, owner);
       claimed = true;
-      others = await livingClaims(folder, name);
+      otherClaims = await livingClaims(folder, name);
     }
-    if (claimed && others.length === 0) return claim;
+    if (claimed && otherClaims.length === 0) return claim;
     // The smallest name keeps its claim while it waits; the others withdraw, so one of them
     // proceeds.
-    const makesWay = others.some((other) => other.name < name) || waitedMs >= lockWaitMsMax;
+    const makesWay = otherClaims.some((other) => other.name < name) || waitedMs >= lockWaitMsMax;
     if (claimed && makesWay) {
       await rm(claim, { force: true });
       claimed = false;
     }
-    if (waitedMs >= lockWaitMsMax) throw lockHeld(folder, others[0]);
+    if (waitedMs >= lockWaitMsMax) throw lockHeld(folder, otherClaims[0]);
     await delay(lockPollMs);
   }
 }
@@ -103,14 +108,14 @@ interface Claim {
   readonly owner: LockOwner | null;
 }
 
-async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
+async function livingClaims(folder: RingFolder, ownName: string): Promise<Claim[]> {
   const names = await readdir(folder.path);
   await removeUnfinished(folder, names);
   const living: Claim[] = [];
   for (const claim of await claimsOf(folder, names)) {
-    if (claim.name === own) continue;
-    const dead = claim.owner !== null && isDead(claim.owner);
-    if (dead) await rm(join(folder.path, claim.name), { force: true });
+    if (claim.name === ownName) continue;
+    const isOwnerDead = claim.owner !== null && isDead(claim.owner);
+    if (isOwnerDead) await rm(join(folder.path, claim.name), { force: true });
     else living.push(claim);
   }
   return living;
@@ -154,8 +159,8 @@ export function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
 function lockHeld(folder: RingFolder, claim: Claim | undefined): CodedError {
   const owner = claim?.owner ?? null;
   const path = join(folder.path, claim?.name ?? basename(folder.path));
-  const who = owner === null ? 'an unreadable lock file' : describeOwner(owner);
-  return new CodedError('LOCK_HELD', `ring ${folder.ring} is being changed by ${who}`, {
+  const holder = owner === null ? 'an unreadable lock file' : describeOwner(owner);
+  return new CodedError('LOCK_HELD', `ring ${folder.ring} is being changed by ${holder}`, {
     hint: `try again when it has finished; if that process no longer exists: rm ${path}`,
     details: { ring: folder.ring, owner, path },
   });

@@ -52,10 +52,10 @@ export function finalizedMoves(
   previous: Pick<Ring, 'moves'>,
   next: Pick<Ring, 'moves' | 'table'>,
 ): Move[] {
-  const left = new Set(next.moves.map(({ assignment }) => assignment));
+  const stillInFlight = new Set(next.moves.map(({ assignment }) => assignment));
   return previous.moves.filter(
     ({ assignment, partition, replica, to }) =>
-      !left.has(assignment) && next.table[replica]?.[partition] === to,
+      !stillInFlight.has(assignment) && next.table[replica]?.[partition] === to,
   );
 }
 
@@ -74,7 +74,9 @@ export function judgeProof(
   const findings: Finding[] = [];
   const receipts: MoveReceipt[] = [];
   const report = (code: string, message: string): void => void findings.push({ code, message });
-  const open = new Map(finalizedMoves(previous, next).map((move) => [move.assignment, move]));
+  const unprovedMoves = new Map(
+    finalizedMoves(previous, next).map((move) => [move.assignment, move]),
+  );
   for (const receipt of opened) {
     if (receipt instanceof CodedError) {
       report(receipt.code, receipt.message);
@@ -82,12 +84,12 @@ export function judgeProof(
     }
     receipts.push(receipt);
     const { assignment, partition } = receipt;
-    const move = open.get(assignment);
+    const move = unprovedMoves.get(assignment);
     if (move === undefined || !isOfMove(receipt, move, next)) {
       report('RECEIPT_STRAY', `a receipt of partition ${partition} belongs to no finalized move`);
-    } else open.delete(assignment);
+    } else unprovedMoves.delete(assignment);
   }
-  for (const { partition, from, to } of open.values()) {
+  for (const { partition, from, to } of unprovedMoves.values()) {
     const route = `${from === null ? 'new' : `d${from}`} → d${to}`;
     report('RECEIPTS_MISSING', `partition ${partition} moved ${route} without a receipt`);
   }
@@ -122,8 +124,8 @@ export function unprovedPartitions(entries: readonly LogEntry[]): Map<number, st
     for (const { partition, reason } of proofOf({ details })?.forced ?? []) {
       unproved.set(partition, reason);
     }
-    const taken = z.array(z.int()).safeParse(details['unproved']);
-    for (const partition of taken.data ?? []) unproved.delete(partition);
+    const cleared = z.array(z.int()).safeParse(details['unproved']);
+    for (const partition of cleared.data ?? []) unproved.delete(partition);
   }
   return unproved;
 }

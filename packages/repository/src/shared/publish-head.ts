@@ -22,7 +22,7 @@ import {
   discard,
   hold,
   readSharedFile,
-  sweep,
+  removeOlderFiles,
   type Transaction,
 } from '@ringwright/head-store/ring-store';
 import { exists, nullIfMissing } from '@ringwright/node/missing-file';
@@ -57,18 +57,18 @@ export async function publishHead(
 ): Promise<HeadRecord> {
   const next = await nextTransaction(folder, shared, toPublish);
   const { record } = next;
-  const asked = [...new Set([...shared.stores, ...record.stores])];
+  const targetStores = [...new Set([...shared.stores, ...record.stores])];
   try {
-    await storeAtMajority(folder, shared, { next, asked });
+    await storeAtMajority(folder, shared, { next, asked: targetStores });
     toPublish.afterStep?.('stored');
     await swapHead(shared, record);
   } catch (error) {
     const unknown = error instanceof CodedError && error.code === 'HEAD_UNKNOWN';
-    if (!unknown) await Promise.allSettled(asked.map((store) => discard(store, record)));
+    if (!unknown) await Promise.allSettled(targetStores.map((store) => discard(store, record)));
     throw error;
   }
   toPublish.afterStep?.('swapped');
-  await Promise.allSettled(asked.map((store) => sweep(store, next)));
+  await Promise.allSettled(targetStores.map((store) => removeOlderFiles(store, next)));
   return record;
 }
 
@@ -79,11 +79,13 @@ async function nextTransaction(
 ): Promise<Transaction> {
   const { transaction } = shared;
   const sequence = (shared.record?.sequence ?? 0) + 1;
-  const made = log.entries.filter(makesVersion);
-  const kept = made.filter(({ version }) => pruningOf(log.entries, version) === null);
-  const proved = kept.filter((entry) => (proofOf(entry)?.receipts.count ?? 0) > 0);
+  const versionEntries = log.entries.filter(makesVersion);
+  const keptEntries = versionEntries.filter(
+    ({ version }) => pruningOf(log.entries, version) === null,
+  );
+  const proved = keptEntries.filter((entry) => (proofOf(entry)?.receipts.count ?? 0) > 0);
   const named = { sequence, transaction };
-  const files = await storedFiles(kept, {
+  const files = await storedFiles(keptEntries, {
     before: shared.content?.files ?? [],
     changed,
     pathOf: (version) => versionPath(folder, version),
@@ -97,14 +99,21 @@ async function nextTransaction(
     named,
   });
   const { ring } = folder;
-  const about = { format: 1, ring, transaction, sequence } as const;
-  const content: TransactionFile = { ...about, log: log.text, files, receipts };
+  const commonFields = { format: 1, ring, transaction, sequence } as const;
+  const content: TransactionFile = { ...commonFields, log: log.text, files, receipts };
   const text = printRecord(content);
   const head = headOf(log.entries);
-  const end = log.hashes.at(-1);
-  if (head === null || end === undefined || stores.length === 0) throw noStores(ring, stores);
+  const lastHash = log.hashes.at(-1);
+  if (head === null || lastHash === undefined || stores.length === 0) throw noStores(ring, stores);
   const base = shared.record?.transaction ?? null;
-  const record = { ...about, base, ...head, log: end, file: sha256(text), stores: [...stores] };
+  const record = {
+    ...commonFields,
+    base,
+    ...head,
+    log: lastHash,
+    file: sha256(text),
+    stores: [...stores],
+  };
   return { record, content, text };
 }
 
@@ -114,7 +123,7 @@ async function nextTransaction(
  */
 async function storedFiles(
   entries: readonly LogEntry[],
-  from: {
+  options: {
     readonly before: readonly StoredFile[];
     readonly changed: readonly number[];
     readonly pathOf: (version: number) => string;
@@ -123,15 +132,15 @@ async function storedFiles(
 ): Promise<StoredFile[]> {
   const files: StoredFile[] = [];
   for (const { version } of entries) {
-    const before = from.before.find((one) => one.version === version);
-    const path = from.pathOf(version);
-    const isRead = from.changed.includes(version) || before === undefined;
+    const storedFile = options.before.find((one) => one.version === version);
+    const path = options.pathOf(version);
+    const isRead = options.changed.includes(version) || storedFile === undefined;
     const bytes = isRead
       ? await readRegularFile(path, ringFileBytesMax).catch(nullIfMissing)
       : null;
-    const name = storedName(from.named, basename(path));
+    const name = storedName(options.named, basename(path));
     if (bytes !== null) files.push({ version, name, sha256: sha256(bytes) });
-    else if (before !== undefined) files.push(before);
+    else if (storedFile !== undefined) files.push(storedFile);
   }
   return files;
 }
@@ -140,31 +149,32 @@ async function storedFiles(
 async function storeAtMajority(
   folder: RingFolder,
   shared: SharedHead,
-  { next, asked }: { readonly next: Transaction; readonly asked: readonly string[] },
+  { next, asked: targetStores }: { readonly next: Transaction; readonly asked: readonly string[] },
 ): Promise<void> {
   const read = (file: StoredFile): Promise<Uint8Array> => readFileOf(folder, shared, file);
-  const outcomes = await Promise.allSettled(asked.map((store) => hold(store, next, read)));
-  const held = new Set(asked.filter((_, at) => outcomes[at]?.status === 'fulfilled'));
+  const outcomes = await Promise.allSettled(targetStores.map((store) => hold(store, next, read)));
+  const storedIn = new Set(targetStores.filter((_, at) => outcomes[at]?.status === 'fulfilled'));
   const isMajority = (stores: readonly string[]): boolean =>
-    2 * stores.filter((store) => held.has(store)).length > stores.length;
+    2 * stores.filter((store) => storedIn.has(store)).length > stores.length;
   const { ring, stores } = next.record;
-  const before = shared.record?.stores ?? stores;
-  const joined = stores.every((store) => before.includes(store) || held.has(store));
-  if (isMajority(before) && isMajority(stores) && joined) return;
+  const storesBefore = shared.record?.stores ?? stores;
+  const joined = stores.every((store) => storesBefore.includes(store) || storedIn.has(store));
+  if (isMajority(storesBefore) && isMajority(stores) && joined) return;
   // The winner of a race removes the files that the losers are writing.
   await requireUnmoved(shared, next.record);
-  const missing = (await Promise.all(asked.map(missingOf))).flat();
+  const missing = (await Promise.all(targetStores.map(missingOf))).flat();
   const failed = outcomes.flatMap((one, at) => {
-    const store = asked[at] ?? '';
+    const store = targetStores[at] ?? '';
     if (one.status === 'fulfilled') return [];
     return [
       missing.includes(store) ? `${store} does not exist` : `${store}: ${String(one.reason)}`,
     ];
   });
-  const message = `${held.size} of ${asked.length} ring stores stored it: ${failed.join('; ')}`;
+  const counts = `${storedIn.size} of ${targetStores.length} ring stores stored it`;
+  const message = `${counts}: ${failed.join('; ')}`;
   throw new CodedError('RING_STORES_TOO_FEW', message, {
     hint: `${storesHint(missing, shared)}; nothing has changed`,
-    details: { ring, stored: [...held], failed },
+    details: { ring, stored: [...storedIn], failed },
   });
 }
 
@@ -176,8 +186,9 @@ async function missingOf(store: string): Promise<string[]> {
 function storesHint(missing: readonly string[], { record }: SharedHead): string {
   const rule = 'a majority must store it, and every joining one';
   if (missing.length === 0) return rule;
-  const lost = missing.filter((store) => record?.stores.includes(store));
-  if (lost.length > 0) return `${rule}: check that the disks of ${lost.join(' and ')} are mounted`;
+  const lostStores = missing.filter((store) => record?.stores.includes(store));
+  if (lostStores.length > 0)
+    return `${rule}: check that the disks of ${lostStores.join(' and ')} are mounted`;
   const make = quoteCommand(['mkdir', '-p', ...missing]);
   return `${rule}: if no disk has to be mounted there, create them with ${make}`;
 }

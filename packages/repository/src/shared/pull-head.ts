@@ -30,17 +30,17 @@ import { readSharedHead, type SharedHead } from './shared-head.ts';
 export async function pullHead(rings: string, folder: RingFolder): Promise<SharedHead | null> {
   const shared = await readSharedHead(rings, folder.ring);
   if (shared === null) return null;
-  const own = await readRingLog(folder);
+  const ownLog = await readRingLog(folder);
   if (shared.content === null) {
-    if (own.entries.length === 0) return shared;
-    await publishHead(folder, shared, { log: own, changed: [] });
+    if (ownLog.entries.length === 0) return shared;
+    await publishHead(folder, shared, { log: ownLog, changed: [] });
     return readSharedHead(rings, folder.ring);
   }
   const log = parseRingLog(folder, shared.content.log);
   await fetchReceipts(folder, shared, log);
-  if (log.text === own.text) return shared;
-  if (!log.text.startsWith(own.text)) throw diverged(folder, own, log);
-  const missed = log.entries.slice(own.entries.length);
+  if (log.text === ownLog.text) return shared;
+  if (!log.text.startsWith(ownLog.text)) throw diverged(folder, ownLog, log);
+  const missed = log.entries.slice(ownLog.entries.length);
   const noted = missed.filter((entry) => makesVersion(entry) || entry.kind === 'sign');
   await fetchFiles(folder, shared, new Set(noted.map(({ version }) => version)));
   await replaceDurably(folder.log, log.text);
@@ -52,11 +52,11 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
  * too.
  */
 export async function cloneRing(
-  place: { readonly rings: string; readonly ring: string },
+  location: { readonly rings: string; readonly ring: string },
   author: InstallOptions['author'],
 ): Promise<boolean> {
-  if (await exists(ringFolder(place.rings, place.ring).path)) return false;
-  return (await takeStored(place, { author, replace: false })) !== null;
+  if (await exists(ringFolder(location.rings, location.ring).path)) return false;
+  return (await takeStored(location, { author, replace: false })) !== null;
 }
 
 /**
@@ -70,12 +70,12 @@ export async function takeStored(
   const shared = await readSharedHead(rings, ring);
   if (shared === null || shared.content === null) return null;
   const { files, log: text } = shared.content;
-  const kept = await installRingFolder(ringFolder(rings, ring), placing, async (made) => {
-    const log = parseRingLog(made, text);
-    await fetchFiles(made, shared, new Set(files.map(({ version }) => version)));
-    await fetchReceipts(made, shared, log);
-    await replaceDurably(made.log, log.text);
-    await replaceDurably(made.builder, await builderText(shared, log));
+  const kept = await installRingFolder(ringFolder(rings, ring), placing, async (newFolder) => {
+    const log = parseRingLog(newFolder, text);
+    await fetchFiles(newFolder, shared, new Set(files.map(({ version }) => version)));
+    await fetchReceipts(newFolder, shared, log);
+    await replaceDurably(newFolder.log, log.text);
+    await replaceDurably(newFolder.builder, await builderText(shared, log));
   });
   return { kept };
 }
@@ -116,9 +116,10 @@ async function fetchReceipts(
   { record, content }: SharedHead,
   { entries }: RingLog,
 ): Promise<void> {
-  const there = new Set((await readdir(folder.receipts).catch(nullIfMissing)) ?? []);
+  const presentNames = new Set((await readdir(folder.receipts).catch(nullIfMissing)) ?? []);
   const lacking = (content?.receipts ?? []).filter(
-    ({ version }) => !there.has(receiptsFileName(version)) && pruningOf(entries, version) === null,
+    ({ version }) =>
+      !presentNames.has(receiptsFileName(version)) && pruningOf(entries, version) === null,
   );
   if (lacking.length > 0) await mkdir(folder.receipts, { recursive: true });
   for (const file of lacking) {
@@ -127,9 +128,9 @@ async function fetchReceipts(
   }
 }
 
-function diverged(folder: RingFolder, own: RingLog, theirs: RingLog): CodedError {
+function diverged(folder: RingFolder, ownLog: RingLog, storeLog: RingLog): CodedError {
   const { ring } = folder;
-  const at = own.hashes.findIndex((hash, index) => hash !== theirs.hashes[index]);
+  const at = ownLog.hashes.findIndex((hash, index) => hash !== storeLog.hashes[index]);
   const message = `line ${at + 1} of ${folder.log} is not in the history of the store`;
   return new CodedError('LOGS_DIVERGED', message, {
     hint: `a commit was made without the store: ring-builder restore ${ring} --from store --replace uses the history of the store, and keeps the one here`,

@@ -28,16 +28,16 @@ export interface SharedHead {
  * RING_STORES_TOO_FEW, HEAD_RECORD_INVALID.
  */
 export async function readSharedHead(rings: string, ring: string): Promise<SharedHead | null> {
-  const given = await readStoreFile(rings);
-  if (given === null) return null;
-  const store = openHeadStore(given.url, given.access);
+  const storeFile = await readStoreFile(rings);
+  if (storeFile === null) return null;
+  const store = openHeadStore(storeFile.url, storeFile.access);
   const transaction = randomBytes(20).toString('hex');
   // A newer transaction may remove the file of the head that was just read. Then the newer head is
   // read.
   for (let attempt = 0; ; attempt += 1) {
     const stored = await store.read(ring);
     if (stored === null) {
-      const { stores } = given;
+      const { stores } = storeFile;
       return { store, record: null, revision: null, content: null, stores, transaction };
     }
     const record = parseRecord(stored.value);

@@ -44,10 +44,10 @@ export async function keepStoreAccess(
   access: StoreAccess,
 ): Promise<void> {
   const opened = await readOpened();
-  const own = { rings: resolve(rings), url, access };
-  if (isDeepStrictEqual(opened.at(-1), own)) return;
-  const others = opened.filter((one) => one.rings !== own.rings || one.url !== url);
-  const kept = [...others, own].slice(-storesOpenedMax);
+  const entry = { rings: resolve(rings), url, access };
+  if (isDeepStrictEqual(opened.at(-1), entry)) return;
+  const others = opened.filter((one) => one.rings !== entry.rings || one.url !== url);
+  const kept = [...others, entry].slice(-storesOpenedMax);
   const path = storeAccessPath();
   await makeDirectory(dirname(path));
   await replaceDurably(path, `${JSON.stringify({ format: 1, opened: kept })}\n`);

@@ -88,8 +88,8 @@ export function requireStorePaths(stores: readonly string[]): void {
   const relative = stores.find((one) => !isAbsolute(one));
   const tooMany = stores.length > ringStoresMax;
   if (twice === undefined && relative === undefined && !tooMany) return;
-  const why = tooMany ? `${stores.length} folders` : `${relative ?? twice}`;
-  throw new CodedError('USAGE', `ring stores must be different absolute folders: ${why}`, {
+  const problem = tooMany ? `${stores.length} folders` : `${relative ?? twice}`;
+  throw new CodedError('USAGE', `ring stores must be different absolute folders: ${problem}`, {
     hint: `1 to ${ringStoresMax} of them, such as /srv/a/rings,/srv/b/rings,/srv/c/rings`,
   });
 }

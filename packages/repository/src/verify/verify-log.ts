@@ -43,15 +43,15 @@ export function verifyLog(text: string): VerifiedLog {
 function wrongSuccession(before: readonly LogEntry[], entry: LogEntry): string | null {
   const versions = before.filter(makesVersion);
   if (!makesVersion(entry)) {
-    const made = versions.find((one) => one.version === entry.version);
-    if (made?.id === entry.id) return null;
-    return `is a ${entry.kind} of version ${entry.version} as ${entry.id}, made as ${made?.id ?? 'none'}`;
+    const maker = versions.find((one) => one.version === entry.version);
+    if (maker?.id === entry.id) return null;
+    return `is a ${entry.kind} of version ${entry.version} as ${entry.id}, made as ${maker?.id ?? 'none'}`;
   }
   if (entry.kind === 'restore') return before.length === 0 ? null : 'restores after other entries';
   const last = versions.at(-1);
-  const wanted = (last?.version ?? 0) + 1;
-  if (entry.version !== wanted)
-    return `makes version ${entry.version}, but the next one is ${wanted}`;
+  const expectedVersion = (last?.version ?? 0) + 1;
+  if (entry.version !== expectedVersion)
+    return `makes version ${entry.version}, but the next one is ${expectedVersion}`;
   const parent = last?.id ?? null;
   return entry.parent === parent ? null : `has parent ${entry.parent}, but the head was ${parent}`;
 }

@@ -76,10 +76,10 @@ export function receiptChecks(
     );
     if (findings.length === 0) {
       findings.push(...addUp(receipts, totals, keys));
-      const [told, found] = [proof?.forced ?? [], forcedMoves(receipts)];
+      const [logged, found] = [proof?.forced ?? [], forcedMoves(receipts)];
       totals.forced += found.length;
-      if (JSON.stringify(told) !== JSON.stringify(found)) {
-        const message = `the log names ${told.length} forced moves, receipts ${found.length}`;
+      if (JSON.stringify(logged) !== JSON.stringify(found)) {
+        const message = `the log names ${logged.length} forced moves, receipts ${found.length}`;
         findings.push({ code: 'RECEIPTS_WRONG', message });
       }
     }
@@ -115,9 +115,9 @@ function addUp(
     totals.receipts += 1;
     totals.bytes += copy?.bytes ?? 0;
     totals.rows += copy?.rows ?? 0;
-    const known = keys.get(born);
-    if (known === undefined) keys.set(born, key);
-    else if (known !== key) {
+    const knownKey = keys.get(born);
+    if (knownKey === undefined) keys.set(born, key);
+    else if (knownKey !== key) {
       const message = `the directory of d${to} (${born}) signed with two keys`;
       findings.push({ code: 'RECEIPT_KEY_CHANGED', message });
     }

@@ -96,15 +96,15 @@ function verifyBuilder(
   log: VerifiedLog,
   newest: StoredVersion | null,
 ): Finding[] {
-  const end = log.hashes.at(-1) ?? null;
-  if (file.log !== end && (file.log === null || log.hashes.includes(file.log))) {
-    const message = `builder.json follows log line ${file.log}, but the last one is ${end}`;
+  const lastHash = log.hashes.at(-1) ?? null;
+  if (file.log !== lastHash && (file.log === null || log.hashes.includes(file.log))) {
+    const message = `builder.json follows log line ${file.log}, but the last one is ${lastHash}`;
     return [{ code: 'BUILDER_BEHIND', message: `${message}: a command was interrupted` }];
   }
   const findings: Finding[] = [];
   const report = (code: string, message: string): void => void findings.push({ code, message });
-  if (file.log !== end) {
-    const message = `builder.json follows log line ${file.log}, but log.jsonl ends in ${end}`;
+  if (file.log !== lastHash) {
+    const message = `builder.json follows log line ${file.log}, but log.jsonl ends in ${lastHash}`;
     report('LOG_END_WRONG', `${message}: a line was edited, added or cut`);
   }
   const head = headOf(log.entries);

@@ -38,10 +38,14 @@ export async function verifyTrust(rings: string, pin: string | null): Promise<Ve
 function waitingFindings(bytes: Uint8Array, trust: RingsTrust | null): Finding[] {
   try {
     const { document, own, payload } = openWaitingRoot(bytes);
-    const spelled = Buffer.from(`${printSigned(document)}\n`).equals(bytes);
-    const before = trust?.trust.keys.root ?? new Map();
-    const signers = signersOf(payload, document.signatures, new Map([...before, ...own.keys.root]));
-    if (spelled && signers.size === document.signatures.length) return [];
+    const isCanonical = Buffer.from(`${printSigned(document)}\n`).equals(bytes);
+    const trustedKeys = trust?.trust.keys.root ?? new Map();
+    const signers = signersOf(
+      payload,
+      document.signatures,
+      new Map([...trustedKeys, ...own.keys.root]),
+    );
+    if (isCanonical && signers.size === document.signatures.length) return [];
     const message =
       'trust-next.json was edited: a signature is invalid or its form is not canonical';
     return [{ code: 'TRUST_INVALID', message }];
@@ -110,9 +114,9 @@ function manifestFaults(entry: LogEntry, { signing, root, log }: Signed): Fault[
     ]);
   }
   // A log that a restore began lacks the line before it.
-  const before = log.hashes[log.entries.indexOf(entry) - 1] ?? null;
-  if (entry.kind !== 'restore' && signing.logHead !== before) {
-    const sentence = `names ${signing.logHead} as the previous log line, which is ${before}`;
+  const previousHash = log.hashes[log.entries.indexOf(entry) - 1] ?? null;
+  if (entry.kind !== 'restore' && signing.logHead !== previousHash) {
+    const sentence = `names ${signing.logHead} as the previous log line, which is ${previousHash}`;
     faults.push(['LOG_HEAD_WRONG', sentence]);
   }
   const logged = entry.details['override'] ?? null;
@@ -140,8 +144,8 @@ function signatureFaults(
     const sentence = `${signatures.length} signatures, ${signers.size} of them valid`;
     faults.push(['SIGNATURE_INVALID', sentence]);
   }
-  const about = log.entries.filter(({ id }) => id === entry.id);
-  for (const { details } of about) {
+  const entriesOfVersion = log.entries.filter(({ id }) => id === entry.id);
+  for (const { details } of entriesOfVersion) {
     const { signer } = details;
     if (typeof signer !== 'string' || signers.has(signer)) continue;
     faults.push([
@@ -150,7 +154,7 @@ function signatureFaults(
     ]);
   }
   const needed = signaturesNeeded(signing, root);
-  const pushed = about.some(({ kind }) => kind === 'push');
+  const pushed = entriesOfVersion.some(({ kind }) => kind === 'push');
   if (pushed && signers.size < needed) {
     const sentence = `pushed with ${signers.size} of ${needed} signatures`;
     faults.push(['PUSHED_UNAPPROVED', sentence]);

@@ -6,7 +6,7 @@ import { nullIfMissing } from '@ringwright/node/missing-file';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { auditTransition } from '@ringwright/ring/audit/audit-transition';
 import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
-import { readVersionFile, type StoredVersion, versionPlace } from '../folder/read-version.ts';
+import { readVersionFile, type StoredVersion, versionFilePath } from '../folder/read-version.ts';
 import { type RingFolder, versionOfFileName } from '../folder/ring-folder.ts';
 import { stagedDigestOf } from '../folder/staged-section.ts';
 import type { ReceiptChecks } from './verify-receipts.ts';
@@ -31,31 +31,31 @@ export async function verifyVersions(
     readonly receipts: ReceiptChecks['check'];
   },
 ): Promise<VerifiedVersions> {
-  const made = entries.filter(makesVersion);
-  const findings = await strayFiles(folder, made);
+  const versionEntries = entries.filter(makesVersion);
+  const findings = await strayFiles(folder, versionEntries);
   let previous: StoredVersion | null = null;
   let pruned = 0;
-  for (const entry of made) {
+  for (const entry of versionEntries) {
     const pruning = pruningOf(entries, entry.version);
-    const path = await versionPlace(folder, entry.version, pruning);
+    const path = await versionFilePath(folder, entry.version, pruning);
     if (path === null) {
       pruned += 1;
       previous = null;
       continue;
     }
-    const read = await resultOrError(readVersionFile(folder, entry.version, path));
-    if (read instanceof CodedError) {
-      findings.push(finding(entry.version, read.code, read.message));
+    const stored = await resultOrError(readVersionFile(folder, entry.version, path));
+    if (stored instanceof CodedError) {
+      findings.push(finding(entry.version, stored.code, stored.message));
       previous = null;
       continue;
     }
-    findings.push(...versionFindings(folder, entry, read), ...checks.signatures(entry, read));
+    findings.push(...versionFindings(folder, entry, stored), ...checks.signatures(entry, stored));
     if (previous !== null) {
-      findings.push(...transitionFindings(previous, read));
-      const rings = { previous: previous.ring, next: read.ring };
+      findings.push(...transitionFindings(previous, stored));
+      const rings = { previous: previous.ring, next: stored.ring };
       findings.push(...(await checks.receipts(entry, rings, pruning)));
     }
-    previous = read;
+    previous = stored;
   }
   return { findings, pruned, head: previous };
 }
@@ -92,19 +92,22 @@ function transitionFindings(previous: StoredVersion, next: StoredVersion): Findi
   );
 }
 
-async function strayFiles(folder: RingFolder, made: readonly LogEntry[]): Promise<Finding[]> {
+async function strayFiles(
+  folder: RingFolder,
+  versionEntries: readonly LogEntry[],
+): Promise<Finding[]> {
   const names = (await readdir(folder.versions).catch(nullIfMissing)) ?? [];
-  const known = new Set(made.map(({ version }) => version));
+  const knownVersions = new Set(versionEntries.map(({ version }) => version));
   return names.flatMap((name): Finding[] => {
     const version = versionOfFileName(name);
-    if (version !== null && known.has(version)) return [];
+    if (version !== null && knownVersions.has(version)) return [];
     // The next writer removes it (write-ring.ts).
-    const leftover = version !== null && version > (made.at(-1)?.version ?? 0);
-    const why = leftover
+    const leftover = version !== null && version > (versionEntries.at(-1)?.version ?? 0);
+    const problem = leftover
       ? 'is left over from an interrupted commit'
       : 'is not a version in the log';
     return [
-      { code: 'FILE_STRAY', message: `versions/${name} ${why}`, details: { name, leftover } },
+      { code: 'FILE_STRAY', message: `versions/${name} ${problem}`, details: { name, leftover } },
     ];
   });
 }

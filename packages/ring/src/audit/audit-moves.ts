@@ -28,12 +28,14 @@ function* tooMany({ moves }: Ring): Generator<Broken> {
 }
 
 function* notSorted({ moves }: Ring): Generator<Broken> {
-  let before: Move | null = null;
+  let previous: Move | null = null;
   for (const move of moves) {
     const order =
-      before === null ? 1 : move.partition - before.partition || move.replica - before.replica;
-    if (before !== null && order < 0) yield `${named(move)} comes after ${named(before)}`;
-    before = move;
+      previous === null
+        ? 1
+        : move.partition - previous.partition || move.replica - previous.replica;
+    if (previous !== null && order < 0) yield `${named(move)} comes after ${named(previous)}`;
+    previous = move;
   }
 }
 
@@ -62,8 +64,8 @@ function* slotNotNext(ring: Ring): Generator<Broken> {
   const after = slotCount(partitions, replicas);
   const isGone = isRetired(ring);
   for (const move of fresh) {
-    const place = move.replica * partitions + move.partition;
-    if (place >= slots && place < after && !isGone(move.partition)) continue;
+    const slotIndex = move.replica * partitions + move.partition;
+    if (slotIndex >= slots && slotIndex < after && !isGone(move.partition)) continue;
     yield `${named(move)} is for the new slot ${slotOf(move)}, ` +
       `which is not one of the ${fresh.length} after the last slot of the table`;
   }
@@ -77,21 +79,21 @@ function* childWrong(ring: Ring): Generator<Broken> {
   for (const ids of partedParents(ring, reshaping)) {
     yield `partitions ${ids.join(' and ')} are merged but are on different devices`;
   }
-  const wanted = new Map<string, number | undefined>();
+  const expected = new Map<string, number | undefined>();
   for (const [child, [parent = -1]] of reshaping.parents) {
     for (const [replica, row] of table.entries()) {
-      wanted.set(slotOf({ partition: child, replica }), deviceIn(row, parent));
+      expected.set(slotOf({ partition: child, replica }), deviceIn(row, parent));
     }
   }
   for (const move of moves) {
-    const to = wanted.get(slotOf(move));
-    wanted.delete(slotOf(move));
+    const to = expected.get(slotOf(move));
+    expected.delete(slotOf(move));
     if (move.from === null && to === move.to) continue;
-    const what =
+    const problem =
       to === undefined ? 'belongs to no child' : `joins ${move.to}, but its parent is on ${to}`;
-    yield `${named(move)} of slot ${slotOf(move)} ${what}`;
+    yield `${named(move)} of slot ${slotOf(move)} ${problem}`;
   }
-  for (const [slot, to] of wanted) yield `no move brings slot ${slot} to device ${to}`;
+  for (const [slot, to] of expected) yield `no move brings slot ${slot} to device ${to}`;
 }
 
 function* fromWrong({ moves, table }: Ring): Generator<Broken> {

@@ -94,11 +94,11 @@ function* deviceUnknown({ table, devices, partitioner }: Ring): Generator<Broken
   const known = Uint8Array.from(devices, (device) => (device === null ? 0 : 1));
   const live = liveIds(partitioner);
   for (const [replica, row] of table.entries()) {
-    const nobody = noDeviceIn(row);
+    const noDevice = noDeviceIn(row);
     for (let partition = 0; partition < row.length; partition += 1) {
       const device = row[partition] ?? -1;
       if (live !== null && live[partition] === 0) {
-        if (device === nobody) continue;
+        if (device === noDevice) continue;
         yield `slot (${partition}, ${replica}) names device ${device}, and has no keys`;
         continue;
       }

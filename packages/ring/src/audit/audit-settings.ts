@@ -72,9 +72,9 @@ function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
 }
 
 function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> {
-  const wanted = partitionCountOf(partitioner);
-  if (partitions !== wanted) {
-    yield `${partitions} partitions, but ${partitioner.kind} makes ${wanted}`;
+  const expected = partitionCountOf(partitioner);
+  if (partitions !== expected) {
+    yield `${partitions} partitions, but ${partitioner.kind} makes ${expected}`;
   }
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionCountMax) {
     yield `${partitions} partitions, expected 1 to ${partitionCountMax}`;
@@ -84,12 +84,13 @@ function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> 
 /** Both partitioners must have the same domain and must give an id the same interval. */
 function* reshapeInvalid({ partitioner, reshape, partitions }: Ring): Generator<Broken> {
   if (reshape === undefined) return;
-  const { kind, partitioner: other } = reshape;
-  for (const { message } of intervalFaults(other)) yield `reshape ${kind}: ${message}`;
-  if (kind === 'to' && other.partitions !== partitions) {
-    yield `${other.partitions} partitions after the reshape, but the ring has ${partitions}`;
+  const { kind, partitioner: otherPartitioner } = reshape;
+  for (const { message } of intervalFaults(otherPartitioner)) yield `reshape ${kind}: ${message}`;
+  if (kind === 'to' && otherPartitioner.partitions !== partitions) {
+    yield `${otherPartitioner.partitions} partitions after the reshape, but the ring has ${partitions}`;
   }
-  const [before, after] = kind === 'to' ? [partitioner, other] : [other, partitioner];
+  const [before, after] =
+    kind === 'to' ? [partitioner, otherPartitioner] : [otherPartitioner, partitioner];
   if (!mayFollow(before, after)) {
     const texts = [before, after].map(settingsText);
     yield `reshape ${kind}: ${texts[1]} cannot follow ${texts[0]}`;

@@ -69,9 +69,9 @@ function isReshapeStep(previous: Ring, next: Ring): boolean {
   const [was, is] = [asIntervals(previous.partitioner), next.partitioner];
   if (was === null || !isIntervals(is)) return false;
   if (previous.reshape?.kind === 'to') {
-    const begun = previous.reshape.partitioner;
+    const target = previous.reshape.partitioner;
     const isDone = next.reshape?.kind === 'from' && samePartitioner(next.reshape.partitioner, was);
-    return isDone && samePartitioner(is, begun);
+    return isDone && samePartitioner(is, target);
   }
   if (previous.moves.length > 0) return false;
   if (next.reshape?.kind === 'to')
@@ -87,8 +87,8 @@ function isReplicasStep(previous: Ring, next: Ring): boolean {
   if (previous.moves.length === 0)
     return next.moves.length === 0 || next.replicas < previous.replicas;
   const fresh = previous.moves.filter(({ from }) => from === null).length;
-  const left = next.moves.some(({ from }) => from === null);
-  return fresh > 0 && !left && next.replicas === grownReplicas(previous, fresh);
+  const hasNewSlots = next.moves.some(({ from }) => from === null);
+  return fresh > 0 && !hasNewSlots && next.replicas === grownReplicas(previous, fresh);
 }
 
 function* versionWrong({ previous, next }: Transition): Generator<Broken> {
@@ -104,9 +104,9 @@ function* parentWrong({ previousId, next }: Transition): Generator<Broken> {
 /** Programs that do not know ancestors leave them out. */
 function* ancestorsWrong({ previous, next }: Transition): Generator<Broken> {
   if (next.ancestors === undefined) return;
-  const [is, { ancestors: wanted = [] }] = [next.ancestors, ancestorsAfter(previous)];
-  if (is.join() === wanted.join()) return;
-  yield `the versions before its parent are [${is.join()}], expected [${wanted.join()}]`;
+  const [found, { ancestors: wanted = [] }] = [next.ancestors, ancestorsAfter(previous)];
+  if (found.join() === wanted.join()) return;
+  yield `the versions before its parent are [${found.join()}], expected [${wanted.join()}]`;
 }
 
 function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {

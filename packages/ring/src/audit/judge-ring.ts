@@ -57,16 +57,16 @@ export type RingVerdict =
   | { readonly kind: 'refuse'; readonly error: CodedError }
   | { readonly kind: 'fork'; readonly error: CodedError; readonly fork: ForkPoint };
 
-export function judgeRing(standing: LocalRingState, candidate: RingCandidate): RingVerdict {
-  const line = lineOf(standing, candidate);
+export function judgeRing(localState: LocalRingState, candidate: RingCandidate): RingVerdict {
+  const line = lineOf(localState, candidate);
   const isComparable = line === 'chosen' || line === 'present';
-  if (isComparable && standing.active?.id === candidate.head.id) return { kind: 'same' };
+  if (isComparable && localState.active?.id === candidate.head.id) return { kind: 'same' };
   for (const rule of rulesOf[line]) {
-    const error = rule(standing, candidate);
+    const error = rule(localState, candidate);
     if (error === null) continue;
-    const fork = line === 'present' ? forkFrom(standing, candidate) : null;
-    const lost = fork === null ? null : refuseLosingLine(standing, candidate, fork.version);
-    if (lost !== null) return { kind: 'refuse', error: lost };
+    const fork = line === 'present' ? forkFrom(localState, candidate) : null;
+    const lostError = fork === null ? null : refuseLosingLine(localState, candidate, fork.version);
+    if (lostError !== null) return { kind: 'refuse', error: lostError };
     return fork === null ? { kind: 'refuse', error } : { kind: 'fork', error, fork };
   }
   return { kind: 'adopt', beginsEpoch: line === 'begun' };
@@ -117,12 +117,12 @@ const rulesOf: Readonly<Record<Line, readonly SuccessionRule[]>> = {
 };
 
 /** Returns null for a ring of another cluster or partitioner: it is no fork, despite its name. */
-function forkFrom(standing: LocalRingState, candidate: RingCandidate): ForkPoint | null {
-  const { active, highest } = standing;
+function forkFrom(localState: LocalRingState, candidate: RingCandidate): ForkPoint | null {
+  const { active, highest } = localState;
   if (active === undefined) return null; // the cluster of the highest version is unknown
-  if (refuseOtherCluster(standing, candidate) ?? refuseOtherPartitioner(standing, candidate))
+  if (refuseOtherCluster(localState, candidate) ?? refuseOtherPartitioner(localState, candidate))
     return null;
-  const theirs = linePositionOf(candidate);
-  const fork = forkPointOf({ ...active.ring, id: active.id }, theirs);
-  return fork ?? (highest === undefined ? null : forkPointOf(highest, theirs));
+  const candidatePosition = linePositionOf(candidate);
+  const fork = forkPointOf({ ...active.ring, id: active.id }, candidatePosition);
+  return fork ?? (highest === undefined ? null : forkPointOf(highest, candidatePosition));
 }

@@ -44,7 +44,7 @@ export function changeSize(
   const { moves, leaving } = changesBetween(previous, next);
   const groups = groupsOf(previous, next);
   const flows = flowsOf(groups, moves, loadsOf(previous));
-  const leaver = largest(flows.map((flow) => ({ flow, count: given(flow) })));
+  const leaver = largest(flows.map((flow) => ({ flow, count: releasedBy(flow) })));
   const joiner = largest(growths(flows));
   const isIn = (side: typeof joiner, id: number): boolean =>
     side?.flow.group.devices.has(id) ?? false;
@@ -130,14 +130,14 @@ function changesBetween(previous: Ring, next: Ring): Changes {
   const isGone = isRetired(next);
   for (let partition = 0; partition < changed.length; partition += 1) {
     if (changed[partition] === 0 || isGone(partition)) continue;
-    const [was, shall] = [endsAt(before, partition), endsAt(after, partition)];
-    const held = deviceIdsAt(previous.table, partition);
-    const left = was.filter((id) => held.includes(id) && !shall.includes(id));
-    const gained = shall.filter((id) => !was.includes(id) && !held.includes(id));
-    if (left.length > 0) leaving.set(partition, left.length);
-    const fresh = Math.max(0, shall.length - was.length);
-    for (const [index, to] of gained.slice(0, gained.length - fresh).entries()) {
-      moves.push({ partition, from: left[index] ?? -1, to });
+    const [endsBefore, endsAfter] = [endsAt(before, partition), endsAt(after, partition)];
+    const holders = deviceIdsAt(previous.table, partition);
+    const leavers = endsBefore.filter((id) => holders.includes(id) && !endsAfter.includes(id));
+    const gained = endsAfter.filter((id) => !endsBefore.includes(id) && !holders.includes(id));
+    if (leavers.length > 0) leaving.set(partition, leavers.length);
+    const newSlots = Math.max(0, endsAfter.length - endsBefore.length);
+    for (const [index, to] of gained.slice(0, gained.length - newSlots).entries()) {
+      moves.push({ partition, from: leavers[index] ?? -1, to });
     }
   }
   return { moves, leaving };
@@ -165,19 +165,19 @@ function endsOf(ring: Ring): Ends {
 function changedPartitions(before: Ends, after: Ends, partitions: number): Uint8Array {
   const changed = new Uint8Array(partitions);
   for (let replica = 0; replica < Math.max(before.rows.length, after.rows.length); replica += 1) {
-    const [was, shall] = [before.rows[replica], after.rows[replica]];
-    markDifferences(was ?? new Uint16Array(), shall ?? new Uint16Array(), changed);
+    const [rowBefore, rowAfter] = [before.rows[replica], after.rows[replica]];
+    markDifferences(rowBefore ?? new Uint16Array(), rowAfter ?? new Uint16Array(), changed);
   }
   for (const partition of [...before.fresh.keys(), ...after.fresh.keys()]) changed[partition] = 1;
   return changed;
 }
 
-function markDifferences(was: SlotRow, shall: SlotRow, changed: Uint8Array): void {
-  const both = Math.min(was.length, shall.length);
-  for (let partition = 0; partition < both; partition += 1) {
-    if (was[partition] !== shall[partition]) changed[partition] = 1;
+function markDifferences(before: SlotRow, after: SlotRow, changed: Uint8Array): void {
+  const commonLength = Math.min(before.length, after.length);
+  for (let partition = 0; partition < commonLength; partition += 1) {
+    if (before[partition] !== after[partition]) changed[partition] = 1;
   }
-  changed.fill(1, both, Math.max(was.length, shall.length));
+  changed.fill(1, commonLength, Math.max(before.length, after.length));
 }
 
 function endsAt({ rows, fresh }: Ends, partition: number): number[] {
@@ -229,8 +229,8 @@ interface Flow {
   readonly group: Group;
   readonly before: number;
   /** Slots from outside the group, and to outside. */
-  readonly taken: number;
-  readonly given: number;
+  readonly received: number;
+  readonly released: number;
 }
 
 function flowsOf(
@@ -242,27 +242,27 @@ function flowsOf(
   for (const group of groups) {
     if (group.kind === 'server') for (const id of group.devices) serverOf.set(id, group);
   }
-  const taken = new Map<string, number>();
-  const given = new Map<string, number>();
+  const received = new Map<string, number>();
+  const released = new Map<string, number>();
   const add = (counts: Map<string, number>, name: string | undefined): void => {
     if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
   };
   for (const { from, to } of moves) {
-    add(given, `d${from}`);
-    add(taken, `d${to}`);
+    add(released, `d${from}`);
+    add(received, `d${to}`);
     if (serverOf.get(from) === serverOf.get(to)) continue;
-    add(given, serverOf.get(from)?.name);
-    add(taken, serverOf.get(to)?.name);
+    add(released, serverOf.get(from)?.name);
+    add(received, serverOf.get(to)?.name);
   }
   return groups.map((group) => ({
     group,
     before: [...group.devices].reduce((sum, id) => sum + (loads[id] ?? 0), 0),
-    taken: taken.get(group.name) ?? 0,
-    given: given.get(group.name) ?? 0,
+    received: received.get(group.name) ?? 0,
+    released: released.get(group.name) ?? 0,
   }));
 }
 
-function given({ group, given: count }: Flow): number {
+function releasedBy({ group, released: count }: Flow): number {
   return group.shrinks ? count : 0;
 }
 
@@ -275,8 +275,8 @@ function growths(flows: readonly Flow[]): Counted[] {
   for (const { group, before } of flows) {
     most[group.kind] = Math.max(most[group.kind], before);
   }
-  const growth = ({ group, before, taken, given: lost }: Flow): number =>
-    Math.max(0, Math.min(taken - lost, most[group.kind] - before));
+  const growth = ({ group, before, received, released }: Flow): number =>
+    Math.max(0, Math.min(received - released, most[group.kind] - before));
   const ofDevice = new Map(flows.map((flow) => [flow.group.name, growth(flow)]));
   return flows.map((flow) => {
     const members = [...flow.group.devices].map((id) => ofDevice.get(`d${id}`) ?? 0);

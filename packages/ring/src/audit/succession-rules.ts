@@ -10,7 +10,7 @@ import type { LocalRingState, RingCandidate } from './ring-candidate.ts';
 
 /** Returns null when the rule does not object, or does not know enough yet. */
 export type SuccessionRule = (
-  standing: LocalRingState,
+  localState: LocalRingState,
   candidate: RingCandidate,
 ) => CodedError | null;
 
@@ -29,8 +29,8 @@ export function refuseLowerVersion(
   { head }: RingCandidate,
 ): CodedError | null {
   if (highest === undefined || head.version >= highest.version) return null;
-  const given = `version ${head.version} (${head.id.slice(0, 12)})`;
-  const message = `${given} refused: ${highest.version} is the highest version seen`;
+  const candidateText = `version ${head.version} (${head.id.slice(0, 12)})`;
+  const message = `${candidateText} refused: ${highest.version} is the highest version seen`;
   return new CodedError('RING_OLDER', message, {
     hint: 'push the head; to return to an old placement, revert makes a new version',
     details: { given: head, highest },
@@ -38,68 +38,69 @@ export function refuseLowerVersion(
 }
 
 export function refuseOtherCluster(
-  standing: LocalRingState,
+  localState: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
-  const [is, has] = [candidate.manifest?.cluster, standing.active?.ring.cluster];
+  const [is, has] = [candidate.manifest?.cluster, localState.active?.ring.cluster];
   if (is === undefined || has === undefined || is === has) return null;
   const message = `${nameOf(candidate)} belongs to cluster '${is}', this server to '${has}'`;
-  return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
+  return new CodedError('RING_FOREIGN', message, { details: bothOf(localState, candidate) });
 }
 
 export function refuseOtherPartitioner(
-  standing: LocalRingState,
+  localState: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
-  const [given, active] = [candidate.opened?.ring, standing.active?.ring];
-  if (given === undefined || active === undefined) return null;
-  if (mayFollow(active.partitioner, given.partitioner)) return null;
-  const [is, has] = [given, active].map(({ partitioner }) => settingsText(partitioner));
+  const [candidateRing, active] = [candidate.opened?.ring, localState.active?.ring];
+  if (candidateRing === undefined || active === undefined) return null;
+  if (mayFollow(active.partitioner, candidateRing.partitioner)) return null;
+  const [is, has] = [candidateRing, active].map(({ partitioner }) => settingsText(partitioner));
   const message = `${nameOf(candidate)} maps keys by ${is}, but the active ring by ${has}`;
-  return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
+  return new CodedError('RING_FOREIGN', message, { details: bothOf(localState, candidate) });
 }
 
 /** A head suffices: the caller then asks for its bytes as proof. */
 export function refuseForkOfActive(
-  standing: LocalRingState,
+  localState: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
-  const { active } = standing;
+  const { active } = localState;
   const { version, id } = candidate.head;
   if (version !== active?.ring.version) return null;
   const ids = `active with id ${short(active.id)}, but was sent with id ${short(id)}`;
   return new CodedError('RING_FORK', `${nameOf(candidate)} is ${ids}`, {
     hint: 'two folders publish this ring; find out which history is the right one',
-    details: bothOf(standing, candidate),
+    details: bothOf(localState, candidate),
   });
 }
 
 export function refuseVersionJump(
-  standing: LocalRingState,
+  localState: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
-  const { active } = standing;
+  const { active } = localState;
   const { head, manifest } = candidate;
   if (active === undefined || manifest === undefined) return null;
   const { version } = active.ring;
   if (head.version - version <= ringVersionJumpMax) return null;
   const jump = `more than ${ringVersionJumpMax} above the active ${version}`;
   const message = `${nameOf(candidate)} is ${jump}`;
-  return new CodedError('RING_VERSION_JUMP', message, { details: bothOf(standing, candidate) });
+  return new CodedError('RING_VERSION_JUMP', message, { details: bothOf(localState, candidate) });
 }
 
 export function refuseOtherLine(
-  standing: LocalRingState,
+  localState: LocalRingState,
   candidate: RingCandidate,
 ): CodedError | null {
-  const { active } = standing;
+  const { active } = localState;
   if (active === undefined) return null;
   const { version } = active.ring;
-  const said = ancestorIdAt(linePositionOf(candidate), version);
-  if (said === undefined || said === active.id) return null;
-  const parents = `follows ${short(said)}, but version ${version} here is ${short(active.id)}`;
-  return new CodedError('RING_FORK', `${nameOf(candidate)} ${parents}`, {
-    details: bothOf(standing, candidate),
+  const ancestorId = ancestorIdAt(linePositionOf(candidate), version);
+  if (ancestorId === undefined || ancestorId === active.id) return null;
+  const other = `version ${version} here is ${short(active.id)}`;
+  const message = `${nameOf(candidate)} follows ${short(ancestorId)}, but ${other}`;
+  return new CodedError('RING_FORK', message, {
+    details: bothOf(localState, candidate),
   });
 }
 
@@ -111,12 +112,12 @@ export function refuseForkOfHighest(
   if (highest === undefined) return null;
   const { head } = candidate;
   const { version, id } = highest;
-  const said = ancestorIdAt(linePositionOf(candidate), version);
-  if (said === undefined || said === id) return null;
+  const ancestorId = ancestorIdAt(linePositionOf(candidate), version);
+  if (ancestorId === undefined || ancestorId === id) return null;
   const message =
     head.version === version
       ? `version ${version} was seen with id ${id}, but was sent with id ${head.id}`
-      : `${nameOf({ head })} follows ${short(said)}, but version ${version} was seen as ${short(id)}`;
+      : `${nameOf({ head })} follows ${short(ancestorId)}, but version ${version} was seen as ${short(id)}`;
   return new CodedError('RING_FORK', message, { details: { given: head, highest } });
 }
 
@@ -154,8 +155,9 @@ export function refuseLosingLine(
   // either.
   const isActive = active.ring.version > chosen.version || active.id === chosen.id;
   if (!isActive || version > chosen.version) return null;
-  const word = `version ${chosen.version} (${short(chosen.id)}) was declared the right one`;
-  const message = `${nameOf({ head })} (${short(head.id)}) is of the history that lost: ${word}`;
+  const decision = `version ${chosen.version} (${short(chosen.id)}) was declared the right one`;
+  const named = `${nameOf({ head })} (${short(head.id)})`;
+  const message = `${named} is of the history that lost: ${decision}`;
   return new CodedError('RING_FORK_SETTLED', message, {
     hint: `ring-builder restore ${head.keyspace} --from IP:PORT --replace takes over the right one, and keeps this one`,
     details: { given: head, chosen },
@@ -182,9 +184,9 @@ export function refuseUndeclaredLarge(
 ): CodedError | null {
   const size = opened?.change ?? null;
   if (!authentic || authentic.signing.large || size === null) return null;
-  const why = whyLarge(size, authentic.trust.root.roles.ring.movedShare);
-  if (why === null) return null;
-  const message = `${nameOf({ head })} is declared a small change, but ${why}`;
+  const reason = whyLarge(size, authentic.trust.root.roles.ring.movedShare);
+  if (reason === null) return null;
+  const message = `${nameOf({ head })} is declared a small change, but ${reason}`;
   return new CodedError('BRAKE', message, {
     hint: 'find out who signed it: a commit of ring-builder would have required a second signature',
     details: { ...size },

@@ -47,9 +47,9 @@ function encodeEnds(ends: readonly number[], ids: readonly number[] | undefined)
 }
 
 function decodeEnds(bytes: Buffer, count: number): Pick<HashIntervalsPartitioner, 'ends' | 'ids'> {
-  const wanted = count * hashEntryBytes;
-  if (bytes.length !== wanted) {
-    throw fileInvalid('section intervals', `${bytes.length} bytes`, `${wanted} bytes`);
+  const expectedBytes = count * hashEntryBytes;
+  if (bytes.length !== expectedBytes) {
+    throw fileInvalid('section intervals', `${bytes.length} bytes`, `${expectedBytes} bytes`);
   }
   const word = (index: number, at: number): number =>
     bytes.readUInt32BE(index * hashEntryBytes + at);

@@ -86,11 +86,11 @@ export function applyRingDelta(base: Uint8Array, bytes: Uint8Array): Buffer {
   // Each byte of the file comes from the base or from the body.
   if (fileBytes > base.length + body.length)
     throw invalid(`it makes ${fileBytes} bytes from fewer`);
-  const made = sections.map(({ name, bytes }) => {
+  const contents = sections.map(({ name, bytes }) => {
     return makeSection(body, from.sections.get(name), bytes);
   });
   if (body.left > 0) throw invalid(`${body.left} bytes follow the last section`);
-  const file = Buffer.concat([head, ...made]);
+  const file = Buffer.concat([head, ...contents]);
   if (!digestOf(file).equals(delta.subarray(fileDigestAt, bodyBytesAt))) {
     throw invalid('the SHA-256 of its result is wrong');
   }
@@ -106,16 +106,16 @@ function makeSection(body: BodyReader, before: Buffer | undefined, bytes: number
   const [runBytes, literalBytes] = [body.word(), body.word()];
   const patch = { runs: body.take(runBytes), literals: body.take(literalBytes) };
   if (bytes > before.length + literalBytes) throw invalid('a patch makes bytes from nothing');
-  const made = patchBytes(before, patch, bytes);
-  if (made === null) throw invalid('a patch does not fit its section');
-  return made;
+  const section = patchBytes(before, patch, bytes);
+  if (section === null) throw invalid('a patch does not fit its section');
+  return section;
 }
 
 /** The body of a delta, read once from its front. */
 class BodyReader {
   readonly length: number;
   readonly #bytes: Buffer;
-  #at = 0;
+  #offset = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -123,13 +123,13 @@ class BodyReader {
   }
 
   get left(): number {
-    return this.length - this.#at;
+    return this.length - this.#offset;
   }
 
   take(bytes: number): Buffer {
     if (bytes > this.left) throw invalid(`${bytes} bytes expected, but ${this.left} are left`);
-    this.#at += bytes;
-    return this.#bytes.subarray(this.#at - bytes, this.#at);
+    this.#offset += bytes;
+    return this.#bytes.subarray(this.#offset - bytes, this.#offset);
   }
 
   word(): number {
@@ -138,14 +138,14 @@ class BodyReader {
 }
 
 function inflate(delta: Buffer): Buffer {
-  const wanted = delta.readUInt32BE(bodyBytesAt);
-  if (wanted === 0 || wanted > ringDeltaBytesMax) {
-    throw invalid(`the body has ${wanted} bytes, 1 to ${ringDeltaBytesMax} are allowed`);
+  const bodyBytes = delta.readUInt32BE(bodyBytesAt);
+  if (bodyBytes === 0 || bodyBytes > ringDeltaBytesMax) {
+    throw invalid(`the body has ${bodyBytes} bytes, 1 to ${ringDeltaBytesMax} are allowed`);
   }
   const deflated = delta.subarray(bodyAt);
   try {
-    const body = inflateRawSync(deflated, { maxOutputLength: wanted });
-    if (body.length === wanted) return body;
+    const body = inflateRawSync(deflated, { maxOutputLength: bodyBytes });
+    if (body.length === bodyBytes) return body;
   } catch (cause) {
     throw invalid('its body cannot be decompressed', cause);
   }
@@ -186,8 +186,8 @@ function digestOf(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-function invalid(why: string, cause?: unknown): CodedError {
-  return new CodedError('RING_DELTA_INVALID', `ring delta: ${why}`, {
+function invalid(reason: string, cause?: unknown): CodedError {
+  return new CodedError('RING_DELTA_INVALID', `ring delta: ${reason}`, {
     hint: 'the server also accepts the whole file',
     ...(cause === undefined ? {} : { cause }),
   });

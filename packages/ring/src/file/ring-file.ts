@@ -63,14 +63,15 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
     `an extra section is called ${ownSections.join(', ')}`,
   );
   const intervals = encodeIntervals(ring.partitioner);
-  const others = ring.reshape === undefined ? null : encodeIntervals(ring.reshape.partitioner);
+  const reshapeIntervals =
+    ring.reshape === undefined ? null : encodeIntervals(ring.reshape.partitioner);
   const sections: readonly Section[] = [
     { name: 'devices', bytes: encodeDevices(ring.devices) },
     { name: 'assignments', bytes: encodeAssignments(ring.table, idBytes) },
     { name: 'moves', bytes: encodeMoves(ring.moves) },
     { name: 'minVersions', bytes: encodeRuns(ring.minVersions) },
     ...(intervals === null ? [] : [{ name: 'intervals', bytes: intervals }]),
-    ...(others === null ? [] : [{ name: 'reshape', bytes: others }]),
+    ...(reshapeIntervals === null ? [] : [{ name: 'reshape', bytes: reshapeIntervals }]),
     ...(builder === undefined ? [] : [{ name: 'builder', bytes: builder }]),
     ...extraSections,
   ];
@@ -197,8 +198,8 @@ interface Head {
 function readHead(file: Uint8Array): Head {
   const { format, id, signatures, manifest: raw, sectionsAt } = splitRingFile(file);
   const manifest = decodeManifest(raw);
-  const wanted = formatOf(manifest);
-  if (format !== wanted) throw fileInvalid('format', format, wanted);
+  const expected = formatOf(manifest);
+  if (format !== expected) throw fileInvalid('format', format, expected);
   const fileBytes = manifest.sections.reduce((sum, section) => sum + section.bytes, sectionsAt);
   if (fileBytes > ringFileBytesMax) throw tooLarge('file', fileBytes, ringFileBytesMax);
   return { id, manifest, signatures, sectionsAt, fileBytes };
@@ -230,11 +231,11 @@ function decodeReshape({ reshape }: Manifest, section: () => Buffer): Pick<Ring,
 function readSections(bytes: Buffer, manifest: Manifest): Map<string, Buffer> {
   const sections = new Map<string, Buffer>();
   let offset = 0;
-  for (const { name, bytes: length, sha256: wanted } of manifest.sections) {
+  for (const { name, bytes: length, sha256: expected } of manifest.sections) {
     const content = bytes.subarray(offset, offset + length);
     offset += length;
     const found = sha256(content);
-    if (found !== wanted) throw fileInvalid(`SHA-256 of section ${name}`, found, wanted);
+    if (found !== expected) throw fileInvalid(`SHA-256 of section ${name}`, found, expected);
     if (sections.has(name)) throw fileInvalid(`section ${name}`, 'present twice', 'present once');
     sections.set(name, content);
   }

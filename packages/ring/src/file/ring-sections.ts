@@ -56,9 +56,9 @@ export function encodeAssignments(table: Table, idBytes: 2 | 4): Buffer {
 /** Checks the length against the manifest before it allocates memory. */
 export function decodeAssignments(bytes: Uint8Array, manifest: Manifest): SlotRow[] {
   const { partitions, replicas, deviceIdBytes: idBytes } = manifest;
-  const wanted = slotCount(partitions, replicas) * idBytes;
-  if (bytes.length !== wanted || wanted === 0) {
-    throw fileInvalid('section assignments', `${bytes.length} bytes`, `${wanted} bytes`);
+  const expectedBytes = slotCount(partitions, replicas) * idBytes;
+  if (bytes.length !== expectedBytes || expectedBytes === 0) {
+    throw fileInvalid('section assignments', `${bytes.length} bytes`, `${expectedBytes} bytes`);
   }
   return rowsOfBytes(bytes, { idBytes, order: 'big' }, partitions);
 }

@@ -15,7 +15,7 @@ export interface HashArc {
 export interface HashCircle {
   readonly hashOf: (key: Uint8Array) => number;
   /** Returns the partition of a hash. */
-  readonly at: (hash: number) => number;
+  readonly partitionAt: (hash: number) => number;
   /** Returns null for an id that has no keys any more. */
   readonly arcOf: (partition: number) => HashArc | null;
 }
@@ -27,7 +27,7 @@ export function circleOf(partitioner: Partitioner): HashCircle | null {
       const { start, end } = intervalOf(partitioner, id) ?? {};
       return typeof start === 'number' && typeof end === 'number' ? { start, end } : null;
     };
-    return { hashOf: keyHashOf(partitioner), at: intervalOfHash(partitioner), arcOf };
+    return { hashOf: keyHashOf(partitioner), partitionAt: intervalOfHash(partitioner), arcOf };
   }
   const isMd5 = partitioner.kind === 'md5-shift';
   return isMd5 && partitioner.prefix + partitioner.suffix === '' ? md5Circle(partitioner) : null;
@@ -38,7 +38,7 @@ function md5Circle({ power }: Md5ShiftPartitioner): HashCircle {
   const before = (id: number): number => (equalEnd(id, count) + hashPositions - 1) % hashPositions;
   return {
     hashOf: md5Top,
-    at: (hash) => Math.floor(hash / 2 ** (32 - power)),
+    partitionAt: (hash) => Math.floor(hash / 2 ** (32 - power)),
     arcOf: (id) => (id < count ? { start: before(id), end: before(id + 1) } : null),
   };
 }
@@ -58,10 +58,10 @@ export function isInArc({ start, end }: HashArc, hash: number): boolean {
 }
 
 /** Returns the partitions that have hashes of the arc, in the order of the circle. */
-export function partitionsOn({ at, arcOf }: HashCircle, arc: HashArc): number[] {
+export function partitionsOn({ partitionAt: at, arcOf }: HashCircle, arc: HashArc): number[] {
   const found = new Set<number>();
-  const all = hashesBetween(arc.start, arc.end);
-  for (let read = 0; read < all; ) {
+  const hashCount = hashesBetween(arc.start, arc.end);
+  for (let read = 0; read < hashCount; ) {
     const from = (arc.start + read) % hashPositions;
     const partition = at(nextHash(from));
     found.add(partition);

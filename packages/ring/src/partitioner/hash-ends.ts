@@ -53,10 +53,10 @@ export function parsePosition(text: string): number {
 export function positionText(position: number): string {
   for (let digits = 1; digits < 10; digits += 1) {
     const text = (position / hashPositions).toFixed(digits);
-    for (const near of [text, (Number(text) + 10 ** -digits).toFixed(digits)]) {
-      if (Number(near) < 1 && Math.floor(Number(near) * hashPositions) === position) {
+    for (const candidate of [text, (Number(text) + 10 ** -digits).toFixed(digits)]) {
+      if (Number(candidate) < 1 && Math.floor(Number(candidate) * hashPositions) === position) {
         return (
-          near
+          candidate
             .replace(/^0(?=\.)/, '')
             .replace(/(\.\d*?)0+$/, '$1')
             .replace(/\.$/, '') || '0'

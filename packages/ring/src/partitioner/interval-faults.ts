@@ -91,8 +91,8 @@ function outOfOrder(
   where: string,
   [found, before]: readonly [string | number, string | number],
 ): IntervalFault {
-  const why = found === before ? 'so that it is empty' : 'out of order';
-  const message = `interval ${index} ${where}, the previous one at ${before}: ${why}`;
+  const reason = found === before ? 'so that it is empty' : 'out of order';
+  const message = `interval ${index} ${where}, the previous one at ${before}: ${reason}`;
   return { message, found, wanted: before };
 }
 
@@ -117,8 +117,8 @@ function* idFaults(partitioner: IntervalPartitioner): Generator<IntervalFault> {
     const isKnown = Number.isInteger(id) && id >= 0 && id < partitions;
     if (isKnown && seen[id] === 0) seen[id] = 1;
     else {
-      const why = isKnown ? 'which another one has' : `of ${partitions} partitions`;
-      yield { message: `interval ${index} has id ${id}, ${why}`, found: id, wanted: partitions };
+      const reason = isKnown ? 'which another one has' : `of ${partitions} partitions`;
+      yield { message: `interval ${index} has id ${id}, ${reason}`, found: id, wanted: partitions };
     }
   }
 }

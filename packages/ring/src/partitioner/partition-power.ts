@@ -42,6 +42,6 @@ function cutBorders(entries: readonly Entry[], parts: number): Entry['border'][]
  * at 0, or just before it.
  */
 function keptBorders(entries: readonly Entry[], group: number): Entry['border'][] {
-  const kept = entries[0]?.border === 0 ? 0 : group - 1;
-  return entries.filter((_, index) => index % group === kept).map(({ border }) => border);
+  const keptIndex = entries[0]?.border === 0 ? 0 : group - 1;
+  return entries.filter((_, index) => index % group === keptIndex).map(({ border }) => border);
 }

@@ -42,18 +42,18 @@ export function splitInterval(
   at: readonly Border[],
 ): IntervalPartitioner {
   const entries = entriesOf(partitioner);
-  const own = requireLive(entries, id, partitioner);
+  const parent = requireLive(entries, id, partitioner);
   const inside = at.map((border) => canonical(partitioner, border));
   for (const [index, border] of inside.entries()) {
     const isTwice = inside.indexOf(border) !== index;
-    if (partitionAt(partitioner, border) === id && border !== own.border && !isTwice) continue;
+    if (partitionAt(partitioner, border) === id && border !== parent.border && !isTwice) continue;
     throw outside(partitioner, { id, border, isTwice });
   }
   const { partitions } = partitioner;
-  const borders = inDomainOrder(partitioner, id, [...inside, own.border]);
+  const borders = inDomainOrder(partitioner, id, [...inside, parent.border]);
   const children = borders.map((border, index) => ({ id: partitions + index, border }));
-  const others = entries.filter((entry) => entry !== own);
-  return withEntries(partitioner, [...others, ...children], partitions + children.length);
+  const otherEntries = entries.filter((entry) => entry !== parent);
+  return withEntries(partitioner, [...otherEntries, ...children], partitions + children.length);
 }
 
 /** Cuts a hash interval into equal parts. Throws VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE. */
@@ -100,11 +100,11 @@ function neighbours(
   [a, b]: readonly [Entry, Entry],
 ): readonly Entry[] {
   if (a === b) return [];
-  const [at, other] = [entries.indexOf(a), entries.indexOf(b)];
+  const [indexA, indexB] = [entries.indexOf(a), entries.indexOf(b)];
   const after = (index: number): number =>
     kind === 'ranges' ? index + 1 : (index + 1) % entries.length;
-  if (after(at) === other) return [a, b];
-  return after(other) === at ? [b, a] : [];
+  if (after(indexA) === indexB) return [a, b];
+  return after(indexB) === indexA ? [b, a] : [];
 }
 
 export interface ReshapeMapping {
@@ -121,23 +121,23 @@ export function reshapeMapping(
   before: IntervalPartitioner,
   after: IntervalPartitioner,
 ): ReshapeMapping {
-  const [was, is] = [entriesOf(before), entriesOf(after)];
-  const live = new Set(is.map(({ id }) => id));
-  const had = new Set(was.map(({ id }) => id));
+  const [oldEntries, newEntries] = [entriesOf(before), entriesOf(after)];
+  const live = new Set(newEntries.map(({ id }) => id));
+  const oldIds = new Set(oldEntries.map(({ id }) => id));
   const parents = new Map<number, number[]>();
   const add = (child: number, parent: number): void => {
-    if (had.has(child)) return;
+    if (oldIds.has(child)) return;
     const ids = parents.get(child) ?? [];
     parents.set(child, ids);
     if (!ids.includes(parent)) ids.push(parent);
   };
   const [oldId, newId] = [idOf(before), idOf(after)];
-  for (const { id, border } of is) if (!had.has(id)) add(id, oldId(border));
-  const retired = was.filter(({ id }) => !live.has(id));
+  for (const { id, border } of newEntries) if (!oldIds.has(id)) add(id, oldId(border));
+  const retired = oldEntries.filter(({ id }) => !live.has(id));
   for (const { id, border } of retired) add(newId(border), id);
   const sorted = [...parents].sort(([a], [b]) => a - b);
   const areRanges = before.kind === 'ranges' && after.kind === 'ranges';
-  const emptied = areRanges ? emptiedIn(before, after).filter((id) => !had.has(id)) : [];
+  const emptied = areRanges ? emptiedIn(before, after).filter((id) => !oldIds.has(id)) : [];
   return {
     parents: new Map(sorted),
     retired: new Set(retired.map(({ id }) => id)),
@@ -154,8 +154,8 @@ export function mayFollow(before: Partitioner, after: Partitioner): boolean {
   if (domainText(earlier) !== domainText(after)) return false;
   const { partitions } = earlier;
   if (partitions === after.partitions && intervalCountOf(earlier) === partitions) return false;
-  const was = spansOf(earlier);
-  return [...spansOf(after)].every(([id, span]) => (was.get(id) ?? span) === span);
+  const spansBefore = spansOf(earlier);
+  return [...spansOf(after)].every(([id, span]) => (spansBefore.get(id) ?? span) === span);
 }
 
 /** Returns the borders of each interval, by id. */
@@ -200,8 +200,8 @@ export function withEntries(
     });
   }
   const sorted = [...entries].sort((a, b) => compareBorders(a.border, b.border));
-  const counted = sorted.every(({ id }, index) => id === index);
-  const ids = counted ? {} : { ids: sorted.map(({ id }) => id) };
+  const areInOrder = sorted.every(({ id }, index) => id === index);
+  const ids = areInOrder ? {} : { ids: sorted.map(({ id }) => id) };
   const borders = sorted.map(({ border }) => border);
   if (partitioner.kind === 'ranges') {
     const starts = borders.slice(1).map(String);
@@ -234,11 +234,11 @@ function inDomainOrder(
 /** Returns a function that finds the partition in which a border lies. */
 function idOf(partitioner: IntervalPartitioner): (border: Border) => number {
   if (partitioner.kind === 'ranges') {
-    const of = rangeOfKey(partitioner);
-    return (border) => of(keyOfText(String(border)));
+    const partitionOf = rangeOfKey(partitioner);
+    return (border) => partitionOf(keyOfText(String(border)));
   }
-  const of = intervalOfHash(partitioner);
-  return (border) => of(Number(border));
+  const partitionOf = intervalOfHash(partitioner);
+  return (border) => partitionOf(Number(border));
 }
 
 /** Returns the partition in which the border lies. */
@@ -257,8 +257,8 @@ function requireLive(
 ): Entry {
   const found = entries.find((entry) => entry.id === id);
   if (found !== undefined) return found;
-  const why = id < partitions ? 'was split or merged before' : `${partitions} were ever made`;
-  throw new CodedError('VALUE_OUT_OF_RANGE', `there is no partition ${id}: ${why}`, {
+  const reason = id < partitions ? 'was split or merged before' : `${partitions} were ever made`;
+  throw new CodedError('VALUE_OUT_OF_RANGE', `there is no partition ${id}: ${reason}`, {
     hint: 'ring-builder table RING lists the partitions with their intervals',
     details: { partition: id, partitions },
   });
@@ -277,13 +277,13 @@ function outside(
   { id, border, isTwice }: { id: number; border: Border; isTwice: boolean },
 ): CodedError {
   const interval = intervalOf(partitioner, id);
-  const where = interval === null ? '' : intervalText(interval);
-  const what = borderText(border);
-  const why = isTwice ? 'is named twice' : 'would leave an empty interval, or lies outside';
-  const message = `partition ${id} is ${where}: a split at ${what} ${why}`;
+  const rangeText = interval === null ? '' : intervalText(interval);
+  const cutText = borderText(border);
+  const reason = isTwice ? 'is named twice' : 'would leave an empty interval, or lies outside';
+  const message = `partition ${id} is ${rangeText}: a split at ${cutText} ${reason}`;
   return new CodedError('SPLIT_OUTSIDE', message, {
     hint: 'name a position inside it: ring-builder table RING lists the intervals',
-    details: { partition: id, interval: where, at: what },
+    details: { partition: id, interval: rangeText, at: cutText },
   });
 }
 

@@ -12,25 +12,27 @@ import { entriesOf, withEntries } from './reshape.ts';
 export function retireBefore(partitioner: RangesPartitioner, key: string): IntervalPartitioner {
   const { partitions, starts, retiredBefore: earlier } = partitioner;
   const bound = keyOfText(key);
-  const gone = starts.filter((start) => Buffer.compare(keyOfText(start), bound) <= 0);
-  const retiredBefore = gone.at(-1);
+  const retiredStarts = starts.filter((start) => Buffer.compare(keyOfText(start), bound) <= 0);
+  const retiredBefore = retiredStarts.at(-1);
   if (retiredBefore === undefined || retiredBefore === earlier) throw nothing(partitioner, key);
-  const kept = entriesOf(partitioner).slice(gone.length);
-  const entries = [{ id: partitions, border: '' }, ...kept];
+  const liveEntries = entriesOf(partitioner).slice(retiredStarts.length);
+  const entries = [{ id: partitions, border: '' }, ...liveEntries];
   return withEntries({ ...partitioner, retiredBefore }, entries, partitions + 1);
 }
 
 function nothing({ starts, retiredBefore }: RangesPartitioner, key: string): CodedError {
-  const given = keyText(keyOfText(key));
+  const boundText = keyText(keyOfText(key));
   const next = starts.find((start) => start !== retiredBefore);
-  const first = next === undefined ? 'has no end' : `ends before ${next}`;
-  const done = retiredBefore === undefined ? '' : `everything before ${retiredBefore} is retired; `;
-  const message = `no range ends at or before ${given}: ${done}the first one ${first}`;
-  const isPast = retiredBefore !== undefined && given <= retiredBefore;
+  const firstText = next === undefined ? 'has no end' : `ends before ${next}`;
+  const retiredText =
+    retiredBefore === undefined ? '' : `everything before ${retiredBefore} is retired; `;
+  const ranges = `${retiredText}the first one ${firstText}`;
+  const message = `no range ends at or before ${boundText}: ${ranges}`;
+  const isPast = retiredBefore !== undefined && boundText <= retiredBefore;
   return new CodedError('RETIRE_NOTHING', message, {
     hint: isPast
       ? 'name a later key: ring-builder table RING lists the ranges'
-      : `ring-builder split RING PARTITION --at '${given}' first, or name a later key`,
-    details: { before: given, firstEnd: next ?? null },
+      : `ring-builder split RING PARTITION --at '${boundText}' first, or name a later key`,
+    details: { before: boundText, firstEnd: next ?? null },
   });
 }

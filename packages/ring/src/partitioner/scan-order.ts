@@ -51,7 +51,7 @@ export function scannedOf(
   const partitionOf =
     circle === null
       ? partitionerOf(partitioner)
-      : (key: Uint8Array) => circle.at(circle.hashOf(key));
+      : (key: Uint8Array) => circle.partitionAt(circle.hashOf(key));
   return { partitioner, partitionOf, circle, bounds, prefix };
 }
 
@@ -88,33 +88,38 @@ export function partitionStart(
 export function currentPosition(
   scanned: Scanned,
   { reshape }: Shapes,
-  place: ScanPosition,
+  position: ScanPosition,
 ): ScanPosition | null {
   const { partitioner, circle, bounds } = scanned;
   if (isOrdered(partitioner)) {
-    const rest = boundsFrom(bounds, place.at);
-    if (isEmpty(rest)) return null;
-    return { partition: firstRange({ ...scanned, bounds: rest }), at: place.at };
+    const restBounds = boundsFrom(bounds, position.at);
+    if (isEmpty(restBounds)) return null;
+    return { partition: firstRange({ ...scanned, bounds: restBounds }), at: position.at };
   }
-  if (circle === null) return place;
-  const { partition, arc, cut = cutOf(circle) } = place;
-  const before = reshape?.kind === 'from' ? circleOf(reshape.partitioner) : null;
-  const known = arc ?? circle.arcOf(partition) ?? before?.arcOf(partition);
-  if (known === undefined || known === null) throw scanEnded(partition);
-  return { partition: circle.at(nextHash(known.start)), at: place.at, arc: known, cut };
+  if (circle === null) return position;
+  const { partition, arc, cut = cutOf(circle) } = position;
+  const circleBefore = reshape?.kind === 'from' ? circleOf(reshape.partitioner) : null;
+  const knownArc = arc ?? circle.arcOf(partition) ?? circleBefore?.arcOf(partition);
+  if (knownArc === undefined || knownArc === null) throw scanEnded(partition);
+  return {
+    partition: circle.partitionAt(nextHash(knownArc.start)),
+    at: position.at,
+    arc: knownArc,
+    cut,
+  };
 }
 
 /** Returns where a scan continues after a place is read to its end; null after the last place. */
-export function nextPosition(scanned: Scanned, place: ScanPosition): ScanPosition | null {
+export function nextPosition(scanned: Scanned, position: ScanPosition): ScanPosition | null {
   const { partitioner, circle, bounds, prefix } = scanned;
-  if (isOrdered(partitioner)) return rangeAfter(scanned, place.partition);
+  if (isOrdered(partitioner)) return rangeAfter(scanned, position.partition);
   if (isOneTag(partitioner, prefix)) return null;
   if (circle === null) {
-    const partition = place.partition + (bounds.reverse ? -1 : 1);
+    const partition = position.partition + (bounds.reverse ? -1 : 1);
     const isEnd = partition < 0 || partition >= partitionCountOf(partitioner);
     return isEnd ? null : { partition, at: new Uint8Array() };
   }
-  const { arc = { start: 0, end: 0 }, cut = cutOf(circle) } = place;
+  const { arc = { start: 0, end: 0 }, cut = cutOf(circle) } = position;
   const from = bounds.reverse ? arc.start : arc.end;
   return from === cut ? null : onCircle(scanned, circle, { from, cut });
 }
@@ -122,29 +127,31 @@ export function nextPosition(scanned: Scanned, place: ScanPosition): ScanPositio
 /** Returns the start of the next arc after a hash, or before it in a reverse scan. */
 export function onCircle(
   { bounds }: Pick<Scanned, 'bounds'>,
-  { at, arcOf }: HashCircle,
+  { partitionAt: at, arcOf }: HashCircle,
   { from, cut }: { readonly from: number; readonly cut: number },
 ): ScanPosition & { readonly arc: HashArc } {
   const partition = at(bounds.reverse ? from : nextHash(from));
   const { start, end } = arcOf(partition) ?? { start: cut, end: cut };
-  const place = { partition, at: new Uint8Array(), cut };
+  const position = { partition, at: new Uint8Array(), cut };
   if (bounds.reverse) {
     const isCut = hashesBetween(cut, from) < hashesBetween(start, from);
-    return { ...place, arc: { start: isCut ? cut : start, end: from } };
+    return { ...position, arc: { start: isCut ? cut : start, end: from } };
   }
   const isCut = hashesBetween(from, cut) < hashesBetween(from, end);
-  return { ...place, arc: { start: from, end: isCut ? cut : end } };
+  return { ...position, arc: { start: from, end: isCut ? cut : end } };
 }
 
 /** Returns the hash after which scans begin: no arc of equal partitions crosses it. */
-export function cutOf({ at, arcOf }: HashCircle): number {
+export function cutOf({ partitionAt: at, arcOf }: HashCircle): number {
   return arcOf(at(0))?.end === 0 ? 0 : hashPositions - 1;
 }
 
 /** Returns the rest of the bounds at a place; for ranges, only the part within one range. */
-export function boundsAt({ partitioner, bounds }: Scanned, place: ScanPosition): KeyBounds {
-  const rest = boundsFrom(bounds, place.at);
-  return isOrdered(partitioner) ? withinRange(rest, partitioner, place.partition) : rest;
+export function boundsAt({ partitioner, bounds }: Scanned, position: ScanPosition): KeyBounds {
+  const restBounds = boundsFrom(bounds, position.at);
+  return isOrdered(partitioner)
+    ? withinRange(restBounds, partitioner, position.partition)
+    : restBounds;
 }
 
 /** Returns the part of the bounds in a range; all of them when the range no longer exists. */

@@ -62,8 +62,8 @@ export interface OpenedReceipt {
 
 /** Returns one line of canonical JSON; signed if there is a key. */
 export function printReceipt(receipt: Omit<MoveReceipt, 'key'>, key: KeyObject | null): string {
-  const whole: MoveReceipt = { ...receipt, key: key === null ? null : spkiOf(key) };
-  const payload: Payload = { type: receiptType, bytes: Buffer.from(canonicalJson(whole)) };
+  const fullReceipt: MoveReceipt = { ...receipt, key: key === null ? null : spkiOf(key) };
+  const payload: Payload = { type: receiptType, bytes: Buffer.from(canonicalJson(fullReceipt)) };
   const signatures = key === null ? [] : [signPayload(key, payload)];
   return printSigned(signedDocument(payload, signatures));
 }
@@ -85,8 +85,9 @@ export function openReceipt(line: string): MoveReceipt {
   if (!parsed.success) throw invalid(`invalid in ${firstComplaint(parsed.error)}`);
   const receipt = parsed.data;
   const { signatures } = document.data;
-  const wanted = receipt.key === null ? 0 : 1;
-  if (signatures.length !== wanted) throw invalid(`${signatures.length} signatures of ${wanted}`);
+  const expectedCount = receipt.key === null ? 0 : 1;
+  if (signatures.length !== expectedCount)
+    throw invalid(`${signatures.length} signatures of ${expectedCount}`);
   if (receipt.key === null) return receipt;
   const key = publicKeyOf(receipt.key);
   if (key === null) throw invalid('its key is not an ed25519 key');

@@ -67,11 +67,11 @@ export function walkRoots(
       details: { anchor, roots: documents.map(rootIdOf) },
     });
   }
-  const walked: [Trust, ...Trust[]] = [openRoot(first, null)];
+  const chain: [Trust, ...Trust[]] = [openRoot(first, null)];
   for (const document of documents.slice(start + 1)) {
-    walked.push(openRoot(document, walked.at(-1) ?? null));
+    chain.push(openRoot(document, chain.at(-1) ?? null));
   }
-  return walked;
+  return chain;
 }
 
 /**

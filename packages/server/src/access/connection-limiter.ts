@@ -3,7 +3,7 @@
 // that has been idle for longest is closed.
 import { isLoopback } from '@ringwright/base/server-address';
 
-interface PlaceRules {
+interface ConnectionLimits {
   readonly max: number;
   /** How many of these only known guests may use: devices of rings, operators. */
   readonly reserved: number;
@@ -27,12 +27,12 @@ export interface Admission {
 }
 
 export class ConnectionLimiter {
-  readonly #rules: PlaceRules;
+  readonly #rules: ConnectionLimits;
   /** The connection that was idle for the longest time comes first. */
   readonly #guests = new Set<AdmittedConnection>();
   readonly #byAddress = new Map<string, number>();
 
-  constructor(rules: PlaceRules) {
+  constructor(rules: ConnectionLimits) {
     this.#rules = rules;
   }
 
@@ -52,22 +52,22 @@ export class ConnectionLimiter {
     if (isFull && !this.#endOldest(() => true)) return null;
     this.#guests.add(guest);
     if (isCounted) this.#count(address, 1);
-    let isHere = true;
+    let isAdmitted = true;
     return {
       used: () => {
         if (this.#guests.delete(guest)) this.#guests.add(guest);
       },
       leave: () => {
         this.#guests.delete(guest);
-        if (isHere && isCounted) this.#count(address, -1);
-        isHere = false;
+        if (isAdmitted && isCounted) this.#count(address, -1);
+        isAdmitted = false;
       },
     };
   }
 
-  #endOldest(isWanted: (guest: AdmittedConnection) => boolean): boolean {
+  #endOldest(isCandidate: (guest: AdmittedConnection) => boolean): boolean {
     for (const guest of this.#guests) {
-      if (!isWanted(guest) || guest.isBusy() || guest.isKnown()) continue;
+      if (!isCandidate(guest) || guest.isBusy() || guest.isKnown()) continue;
       this.#guests.delete(guest);
       guest.end();
       return true;

@@ -34,7 +34,7 @@ interface GuardPorts {
 /**
  * The token found for a credential under one access document. The next document needs a new lookup.
  */
-interface Known {
+interface TokenLookup {
   readonly access: Access | null;
   readonly token: GrantedToken | null;
 }
@@ -53,8 +53,8 @@ const noOne = credentialFrom('', null);
 export class Guard {
   readonly #ports: GuardPorts;
   readonly #operatorPort: number | null;
-  readonly #shown = new WeakMap<Caller, Credential>();
-  readonly #known = new WeakMap<Credential, Known>();
+  readonly #credentials = new WeakMap<Caller, Credential>();
+  readonly #lookups = new WeakMap<Credential, TokenLookup>();
   readonly #lastUse = new Map<string, number>();
 
   constructor(ports: GuardPorts) {
@@ -80,12 +80,12 @@ export class Guard {
 
   /** Sets the credential of all further calls on a connection. */
   show(caller: Caller, credential: Credential): void {
-    this.#shown.set(caller, credential);
+    this.#credentials.set(caller, credential);
   }
 
   /** Names a caller for logs: by its token, if that is valid, and where it comes from. */
   nameOf(caller: Caller): string {
-    const credential = this.#shown.get(caller) ?? noOne;
+    const credential = this.#credentials.get(caller) ?? noOne;
     const name = this.#grantedTo(credential)?.id ?? this.#certified(credential)?.name;
     return name === undefined ? credential.from : `${name} at ${credential.from}`;
   }
@@ -95,7 +95,7 @@ export class Guard {
    */
   requireOf<Request>(caller: Caller, needs: NeedsOf<Request>, request: Request): void {
     if (!this.demands) return; // first, since every message passes here
-    const credential = this.#shown.get(caller) ?? noOne;
+    const credential = this.#credentials.get(caller) ?? noOne;
     this.require(credential, typeof needs === 'function' ? needs(request) : needs);
   }
 
@@ -119,7 +119,7 @@ export class Guard {
 
   /** Whether a caller has the permission: for answers that tell others less. */
   allows(caller: Caller, need: Need): boolean {
-    return !this.demands || this.#allows(this.#shown.get(caller) ?? noOne, need);
+    return !this.demands || this.#allows(this.#credentials.get(caller) ?? noOne, need);
   }
 
   /** The same for the credential of a single request. */
@@ -132,29 +132,29 @@ export class Guard {
    * does not count, nor does a server that demands nothing.
    */
   isGranted(caller: Caller, needs: readonly Need[]): boolean {
-    const credential = this.#shown.get(caller) ?? noOne;
+    const credential = this.#credentials.get(caller) ?? noOne;
     return needs.every((need) => this.#grants(credential, false, need));
   }
 
   #allows(credential: Credential, need: Need): boolean {
     if (credential.isPeer() && permits(peerGrants, need)) return true;
-    return this.#grants(credential, isAct(need) && !this.#isOperators(credential), need);
+    return this.#grants(credential, isAct(need) && !this.#isAtOperatorPort(credential), need);
   }
 
-  #grants(credential: Credential, isForOthers: boolean, need: Need): boolean {
+  #grants(credential: Credential, isOperatorIgnored: boolean, need: Need): boolean {
     if (need.kind === 'nothing') return true;
-    const counting = (grants: readonly Grant[]): readonly Grant[] =>
-      isForOthers ? grants.filter(({ role }) => role !== 'operator') : grants;
+    const applicable = (grants: readonly Grant[]): readonly Grant[] =>
+      isOperatorIgnored ? grants.filter(({ role }) => role !== 'operator') : grants;
     const certified = this.#certified(credential);
     if (certified !== null && !this.#hasEnded(certified)) {
-      if (permits(counting(certified.grants), need)) return true;
+      if (permits(applicable(certified.grants), need)) return true;
     }
     const granted = this.#grantedTo(credential);
-    return permits(granted === null ? null : counting(granted.grants), need);
+    return permits(granted === null ? null : applicable(granted.grants), need);
   }
 
   /** Whether the request came in at the address for operators. */
-  #isOperators({ socket }: Credential): boolean {
+  #isAtOperatorPort({ socket }: Credential): boolean {
     return (
       this.#operatorPort === null || socket === null || this.#operatorPort === socket.localPort
     );
@@ -170,20 +170,20 @@ export class Guard {
 
   #grantedTo(credential: Credential): GrantedToken | null {
     const access = this.#ports.access();
-    const found = this.#known.get(credential);
-    const known = found?.access === access ? found : this.#lookUp(credential, access);
+    const found = this.#lookups.get(credential);
+    const lookup = found?.access === access ? found : this.#lookUp(credential, access);
     const nowMs = this.#ports.nowMs();
-    if (known.token === null || hasExpired(known.token, nowMs)) return null;
-    this.#lastUse.set(known.token.id, nowMs);
-    return known.token;
+    if (lookup.token === null || hasExpired(lookup.token, nowMs)) return null;
+    this.#lastUse.set(lookup.token.id, nowMs);
+    return lookup.token;
   }
 
-  #lookUp(credential: Credential, access: Access | null): Known {
-    const known = { access, token: this.#find(credential, access) };
-    this.#known.set(credential, known);
+  #lookUp(credential: Credential, access: Access | null): TokenLookup {
+    const lookup = { access, token: this.#find(credential, access) };
+    this.#lookups.set(credential, lookup);
     // More tokens than one document can name, so most belong to earlier documents.
     if (this.#lastUse.size > accessTokensMax) this.#lastUse.clear();
-    return known;
+    return lookup;
   }
 
   #find({ token }: Credential, access: Access | null): GrantedToken | null {
@@ -205,8 +205,8 @@ export class Guard {
       return this.#certificateRefused(certified, needs);
     }
     if (credential.token === null && !credential.isPeer()) {
-      const wanted = need.kind === 'token' ? needs : `a token with ${needs}`;
-      return new CodedError('TOKEN_MISSING', `this needs ${wanted}`, {
+      const requirement = need.kind === 'token' ? needs : `a token with ${needs}`;
+      return new CodedError('TOKEN_MISSING', `this needs ${requirement}`, {
         hint: 'ring-builder access grant creates one; send it as Authorization: Bearer ID.SECRET',
         details: { needs },
       });
@@ -215,8 +215,8 @@ export class Guard {
     if (granted === null && !credential.isPeer()) {
       return this.#ports.access() === null ? accessPending() : tokenRefused();
     }
-    const who = granted === null ? 'a peer' : `token ${granted.id}`;
-    return new CodedError('PERMISSION_MISSING', `${who} may not do this: it needs ${needs}`, {
+    const caller = granted === null ? 'a peer' : `token ${granted.id}`;
+    return new CodedError('PERMISSION_MISSING', `${caller} may not do this: it needs ${needs}`, {
       hint: 'ring-builder access list shows who may do what',
       details: { token: granted?.id ?? null, needs },
     });

@@ -24,6 +24,6 @@ const authenticated: ReadonlySet<CodedError['code']> = new Set([
  */
 export function repetitionKey({ from, token, code, needs }: Refusal): string {
   const address = from.replace(/:\d+$/, '');
-  const who = authenticated.has(code) ? `${token} ${needs.split(' ', 1)[0]}` : 'unknown';
-  return `${address} ${code} ${who}`;
+  const callerKey = authenticated.has(code) ? `${token} ${needs.split(' ', 1)[0]}` : 'unknown';
+  return `${address} ${code} ${callerKey}`;
 }

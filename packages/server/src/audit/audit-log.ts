@@ -41,7 +41,7 @@ export class AuditLog {
   /** The file being written; null: the next line begins a new one. */
   #file: { readonly path: string; bytes: number } | null = null;
   #waiting: Waiting[] = [];
-  #lost = 0;
+  #lostCount = 0;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
@@ -54,14 +54,14 @@ export class AuditLog {
     const log = new AuditLog(ports);
     await makeDirectory(auditFolder(ports.data));
     const path = (await listAuditFiles(auditFolder(ports.data))).at(-1);
-    if (path !== undefined) await log.#goOn(path);
+    if (path !== undefined) await log.#resume(path);
     return log;
   }
 
   /** Writes the event within auditFlushMs. Never throws, and never waits for the disk. */
   note(event: AuditEvent): void {
     if (this.#waiting.length >= auditWaitingMax) {
-      this.#lost += 1;
+      this.#lostCount += 1;
       return;
     }
     this.#waiting.push({ ...event, ms: this.#ports.nowMs() });
@@ -84,18 +84,18 @@ export class AuditLog {
   /** Returns the newest lines below `before`, oldest first; null: the newest of all. */
   async read(before: number | null, limit: number): Promise<string[]> {
     await this.flush();
-    const wanted = Math.min(limit, auditAnswerLinesMax);
+    const linesMax = Math.min(limit, auditAnswerLinesMax);
     const found: string[] = [];
     for (const file of (await listAuditFiles(auditFolder(this.#ports.data))).toReversed()) {
       const lines = await readAuditFile(file);
       const older = lines.filter((text) => (parseLine(text)?.seq ?? 0) < (before ?? Infinity));
-      found.unshift(...older.slice(Math.max(0, older.length - (wanted - found.length))));
-      if (found.length >= wanted) break;
+      found.unshift(...older.slice(Math.max(0, older.length - (linesMax - found.length))));
+      if (found.length >= linesMax) break;
     }
     return found;
   }
 
-  async #goOn(path: string): Promise<void> {
+  async #resume(path: string): Promise<void> {
     const lines = await readAuditFile(path);
     const bytes = lines.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
     await truncate(path, bytes);
@@ -108,23 +108,23 @@ export class AuditLog {
   async #write(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (this.#lost > 0) {
-      const what = `${this.#lost} lines were not kept: too many at once`;
+    if (this.#lostCount > 0) {
+      const what = `${this.#lostCount} lines were not kept: too many at once`;
       waiting.push({ kind: 'lost', who: 'this server', what, ms: this.#ports.nowMs() });
-      this.#lost = 0;
+      this.#lostCount = 0;
     }
     if (waiting.length === 0) return;
-    const before = this.#head;
+    const previousHead = this.#head;
     const lines = waiting.map(({ ms, ...event }) => {
       const text = printLine(event, ms, this.#head);
       this.#head = headAfter(text, { seq: this.#head.seq + 1 });
       return text;
     });
     try {
-      await this.#append(before.seq + 1, `${lines.join('\n')}\n`);
+      await this.#append(previousHead.seq + 1, `${lines.join('\n')}\n`);
     } catch (error) {
-      this.#head = before;
-      this.#lost += lines.length;
+      this.#head = previousHead;
+      this.#lostCount += lines.length;
       this.#ports.onTrouble(error);
     }
   }
@@ -142,7 +142,7 @@ export class AuditLog {
 }
 
 /** Methods of messages that are noted: what operators order, and what peers or operators bring. */
-const noted: ReadonlySet<string> = new Set([
+const auditedMethods: ReadonlySet<string> = new Set([
   'ring-offer',
   'ring-settle',
   'copy-rate',
@@ -154,7 +154,7 @@ const noted: ReadonlySet<string> = new Set([
 const SHOWN_CHARACTERS = 24;
 
 export function isAudited(method: string): boolean {
-  return noted.has(method);
+  return auditedMethods.has(method);
 }
 
 /**

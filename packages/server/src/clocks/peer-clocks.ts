@@ -25,7 +25,7 @@ export class PeerClocks {
    */
   learn(address: string, ms: number): void {
     this.#offsets.set(address, ms - this.#monotonicMs());
-    this.#findMiddle();
+    this.#findMedian();
   }
 
   /** Forgets the clocks of servers that have left all rings. */
@@ -33,10 +33,10 @@ export class PeerClocks {
     for (const address of this.#offsets.keys()) {
       if (!isNamed(address)) this.#offsets.delete(address);
     }
-    this.#findMiddle();
+    this.#findMedian();
   }
 
-  #findMiddle(): void {
+  #findMedian(): void {
     const latestFirst = [...this.#offsets.values()].sort((a, b) => b - a);
     const above = Math.floor((latestFirst.length + 1) / 2);
     this.#middle = {
@@ -85,12 +85,12 @@ export class PeerClocks {
    * not.
    */
   aheadMs(nowMs: number): number {
-    return this.#awayMs((offset) => nowMs - offset - this.#monotonicMs());
+    return this.#differenceMs((offset) => nowMs - offset - this.#monotonicMs());
   }
 
   /** Returns by how many whole ms `nowMs` is behind most clocks; 0 if it is not. */
   behindMs(nowMs: number): number {
-    return this.#awayMs((offset) => offset + this.#monotonicMs() - nowMs);
+    return this.#differenceMs((offset) => offset + this.#monotonicMs() - nowMs);
   }
 
   /**
@@ -103,10 +103,10 @@ export class PeerClocks {
     return this.aheadMs(nowMs) - this.behindMs(nowMs);
   }
 
-  #awayMs(awayOf: (offset: number) => number): number {
-    const away = [...this.#offsets.values()].map(awayOf);
-    const most = Math.floor((away.length + 1) / 2) + 1;
-    return Math.max(0, Math.ceil(away.sort((a, b) => b - a)[most - 1] ?? 0));
+  #differenceMs(differenceOf: (offset: number) => number): number {
+    const differences = [...this.#offsets.values()].map(differenceOf);
+    const majority = Math.floor((differences.length + 1) / 2) + 1;
+    return Math.max(0, Math.ceil(differences.sort((a, b) => b - a)[majority - 1] ?? 0));
   }
 
   /** Throws CLOCK_AHEAD; nothing has been written then. */

@@ -11,7 +11,7 @@ interface ClockProofPorts {
   readonly clocks: PeerClocks;
   readonly nowMs: () => number;
   /** Resolves when the server at the address has been greeted; at once when it is connected. */
-  readonly meet: (address: string) => Promise<unknown>;
+  readonly greet: (address: string) => Promise<unknown>;
 }
 
 /**
@@ -45,27 +45,27 @@ function agrees({ clocks, nowMs }: ClockProofPorts, address: string): boolean {
 }
 
 async function meet(ports: ClockProofPorts, addresses: readonly string[]): Promise<void> {
-  const met = addresses.map(async (address) => {
-    await ports.meet(address);
+  const greetings = addresses.map(async (address) => {
+    await ports.greet(address);
     if (!agrees(ports, address)) throw new Error(`${address} has another time`);
   });
   try {
-    await Promise.any(met);
+    await Promise.any(greetings);
   } catch {
     throw unproven(ports, addresses);
   }
 }
 
 function unproven({ clocks, nowMs }: ClockProofPorts, addresses: readonly string[]): CodedError {
-  const heard = addresses.flatMap((address) => clocks.aheadOf(address, nowMs()) ?? []);
-  if (heard.length === 0) {
+  const differencesMs = addresses.flatMap((address) => clocks.aheadOf(address, nowMs()) ?? []);
+  if (differencesMs.length === 0) {
     const message = `this server has heard none of ${addresses.join(', ')} since it started`;
     return new CodedError('NOT_ENOUGH_REPLICAS', `${message}: its clock may be wrong`, {
       hint: 'start one of them, or write through another server',
       details: { outcome: 'rejected' },
     });
   }
-  const aheadMs = Math.min(...heard);
+  const aheadMs = Math.min(...differencesMs);
   const message = `the clock here is ${aheadMs} ms ahead of the other holders that answered`;
   return new CodedError('CLOCK_AHEAD', `${message}; the maximum is ${clockAheadMsMax}`, {
     hint: 'correct the clocks, or write through another server',

@@ -22,15 +22,15 @@ export function changeKey(
 ): Promise<Changed> {
   return ports.mutex.run(`${keyspace}/${byteText(key)}`, async () => {
     if (session) checkSession(ports.clock, session);
-    const about = { keyspace, key, nowMs: ports.clock.nowMs() };
+    const target = { keyspace, key, nowMs: ports.clock.nowMs() };
     const reading = Promise.resolve(
-      coordinateRead(ports, { ...about, consistency: 'linearizable' }),
+      coordinateRead(ports, { ...target, consistency: 'linearizable' }),
     );
     const found = await reading.catch((error: unknown) => {
       throw withDetails(error, { outcome: 'rejected' }); // nothing is written yet
     });
     if (change(found) === null) return { record: found, isChanged: false };
-    return propose(ports, { ...about, change });
+    return propose(ports, { ...target, change });
   });
 }
 

@@ -26,9 +26,9 @@ export async function answerPut(
 ): Promise<AnswerOf<typeof coordinatePut>> {
   const end = metrics.clientSeconds.startTimer({ method: 'put' });
   try {
-    const { ttlMs, condition, ...about } = request;
+    const { ttlMs, condition, ...fields } = request;
     const expiresMs = ttlMs === null ? 0 : expiryOf(ttlMs, coordinator.clock.nowMs());
-    const content = { ...about, expiresMs };
+    const content = { ...fields, expiresMs };
     const { ms, tie, origin } =
       condition === null
         ? await coordinateWrite(coordinator, content)

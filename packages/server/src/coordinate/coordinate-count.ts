@@ -16,24 +16,24 @@ import type { CoordinatorPorts } from './with-newest-ring.ts';
 export async function coordinateCount(ports: CoordinatorPorts, keyspace: string): Promise<number> {
   const active = ports.rings.get(keyspace);
   const { ring } = active;
-  let waiting = Array.from({ length: ring.partitions }, (_, partition) => partition).filter(
+  let remaining = Array.from({ length: ring.partitions }, (_, partition) => partition).filter(
     (partition) => ring.table[0] !== undefined && deviceIn(ring.table[0], partition) !== undefined,
   );
   let rows = 0;
-  for (let replica = 0; replica < active.ring.table.length && waiting.length > 0; replica += 1) {
-    const byDevice = await groupByHolder(active, waiting, replica);
-    waiting = byDevice.get(NOBODY) ?? [];
+  for (let replica = 0; replica < active.ring.table.length && remaining.length > 0; replica += 1) {
+    const byDevice = await groupByHolder(active, remaining, replica);
+    remaining = byDevice.get(NOBODY) ?? [];
     byDevice.delete(NOBODY);
-    const counted = await Promise.all(
+    const counts = await Promise.all(
       [...byDevice].map(([device, partitions]) => countOn(ports, active, { device, partitions })),
     );
-    for (const { sum, missing } of counted) {
+    for (const { sum, missing } of counts) {
       rows += sum;
-      waiting.push(...missing);
+      remaining.push(...missing);
     }
   }
-  if (waiting.length === 0) return rows;
-  const message = `no device counts the keys of ${waiting.length} partitions`;
+  if (remaining.length === 0) return rows;
+  const message = `no device counts the keys of ${remaining.length} partitions`;
   throw new CodedError('NOT_ENOUGH_REPLICAS', message, {
     hint: 'ring-builder health says what is wrong with the servers',
   });
@@ -72,8 +72,8 @@ async function countOn(
   active: ActiveRing,
   { device, partitions }: { readonly device: number; readonly partitions: readonly number[] },
 ): Promise<Counted> {
-  const asked = { partitions, nowMs: clock.nowMs() };
-  const holdings = await holdingsAt(devices, { active, device }, asked);
+  const request = { partitions, nowMs: clock.nowMs() };
+  const holdings = await holdingsAt(devices, { active, device }, request);
   let sum = 0;
   const missing: number[] = [];
   for (const partition of partitions) {

@@ -1,7 +1,7 @@
 // Reads a page of a partition at a consistency level: the records of one slot and the digests of
 // the others. Only where the digests differ are the records of all slots read.
 import { byteText } from '@ringwright/base/as-buffer';
-import { comparePlaces, type KeyBounds, positionAfterKey } from '@ringwright/base/key-bounds';
+import { comparePositions, type KeyBounds, positionAfterKey } from '@ringwright/base/key-bounds';
 import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps } from '@ringwright/base/stamp';
@@ -76,12 +76,12 @@ async function readSource(
   if (only !== undefined && others.length === 0 && isWanted === null) return page(only);
   const pages = await Promise.all(partitions.map(page));
   const { found, next } = mergePages(
-    pages.map((one) => ({ rows: unpackPage(one.rows), next: one.next })),
+    pages.map((part) => ({ rows: unpackPage(part.rows), next: part.next })),
     request,
   );
   const rows = found.map(({ row }) => row);
-  const wanted = isWanted === null ? rows : rows.filter(({ key }) => isWanted(key));
-  return cutPage(wanted, { next, reverse: request.reverse });
+  const wantedRows = isWanted === null ? rows : rows.filter(({ key }) => isWanted(key));
+  return cutPage(wantedRows, { next, reverse: request.reverse });
 }
 
 /** Reads each key in which slots differ by itself before it is shown, which also writes it back. */
@@ -117,15 +117,15 @@ async function equalOrWhole(
   const { keyspace, partition, consistency, values, from, to, reverse, limit, nowMs } = request;
   const slots = slotsOf(active.ring, partition);
   if (slots.length === 0) {
-    throw tooFewSlots({ acked: 0, possible: 0 }, { slots: 0, needed: 1, said: new Map() });
+    throw tooFewSlots({ acked: 0, possible: 0 }, { slots: 0, needed: 1, codes: new Map() });
   }
   const needed = slotsNeeded(consistency, slots.length);
-  const about = { keyspace, ringVersion: active.ring.version, partition };
-  const asked = { ...about, from, to, reverse, limit, nowMs };
+  const target = { keyspace, ringVersion: active.ring.version, partition };
+  const pageRequest = { ...target, from, to, reverse, limit, nowMs };
   const rows = values ? ('records' as const) : ('keys' as const);
   const ask = (device: number, isWhole: boolean) => {
     return ports.devices.call({ active, device }, pageRead, {
-      ...asked,
+      ...pageRequest,
       give: isWhole ? rows : 'digest',
     });
   };
@@ -133,8 +133,8 @@ async function equalOrWhole(
     active,
     slots,
     needed,
-    ask: async (device, place) => {
-      const isWhole = place === 0 || place >= needed;
+    ask: async (device, index) => {
+      const isWhole = index === 0 || index >= needed;
       return { isWhole, page: await ask(device, isWhole) };
     },
   });
@@ -187,7 +187,7 @@ export function mergePages(
 ): MergedPage {
   let next: Uint8Array | null = null;
   for (const page of pages) {
-    const isNearer = next === null || comparePlaces(page.next ?? next, next, reverse) < 0;
+    const isNearer = next === null || comparePositions(page.next ?? next, next, reverse) < 0;
     if (page.next !== null && isNearer) next = page.next;
   }
   const merged = new Map<string, { row: PageRow; holders: number }>();
@@ -201,7 +201,7 @@ export function mergePages(
   }
   const found = [...merged.values()]
     .map(({ row, holders }) => ({ row, agreed: holders === pages.length }))
-    .sort((a, b) => comparePlaces(a.row.key, b.row.key, reverse));
+    .sort((a, b) => comparePositions(a.row.key, b.row.key, reverse));
   const last = found[limit - 1];
   if (found.length <= limit || last === undefined) return { found, next };
   return { found: found.slice(0, limit), next: positionAfterKey(last.row.key, reverse) };

@@ -143,9 +143,9 @@ async function finishFailed(
   const { stamp, error, earlier } = attempted;
   const failure = failedWrite(error, stamp, earlier);
   if (!(error instanceof UndecidedKey) || !(failure instanceof CodedError)) throw failure;
-  const mine = failure.details.outcome === 'unknown' ? stamp : null;
+  const ownId = failure.details.outcome === 'unknown' ? stamp : null;
   try {
-    return await writeByRounds(ports, request, mine);
+    return await writeByRounds(ports, request, ownId);
   } catch (later) {
     if (!hasCode(later, 'KEY_OVERTAKEN')) throw later;
     throw superseded(stamp, String(later.details.newer));
@@ -159,15 +159,15 @@ function superseded(stamp: Stamp, newer: string): CodedError {
   return new CodedError('SUPERSEDED', message, { hint, details });
 }
 
-/** `mine`: the stamp with which an earlier attempt may be stored somewhere. */
+/** `ownId`: the stamp with which an earlier attempt may be stored somewhere. */
 async function writeByRounds(
   ports: CoordinatorPorts,
   { keyspace, key, value, expiresMs, consistency }: KeyRequest & NewContent,
-  mine: Stamp | null,
+  ownId: Stamp | null,
 ): Promise<Written> {
   const nowMs = ports.clock.nowMs();
   const { record } = await ports.mutex.run(`${keyspace}/${byteText(key)}`, () =>
-    propose(ports, { keyspace, key, nowMs, change: () => ({ value, expiresMs }), mine }),
+    propose(ports, { keyspace, key, nowMs, change: () => ({ value, expiresMs }), mine: ownId }),
   );
   if (consistency === 'all') {
     await withNewestRing(ports, keyspace, (active) => {
@@ -209,13 +209,13 @@ function readNewest(
   const partition = active.partitionOf(key);
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded(consistency, slots.length);
-  const here = needed === 1 ? readHere(devices, { active, partition, key, slots }) : undefined;
-  if (here !== undefined) return here;
+  const ownRecord = needed === 1 ? readHere(devices, { active, partition, key, slots }) : undefined;
+  if (ownRecord !== undefined) return ownRecord;
   const gathered = quorumRead(devices, { active, partition, key, slots, needed });
   return andThen(gathered, ({ newest, holders }) => {
     if (newest === null || consistency === 'one') return newest;
-    const known = new Map(holders.map((device) => [device, true]));
-    if (tallySlots(slots, known).acked >= needed) return newest;
+    const acknowledged = new Map(holders.map((device) => [device, true]));
+    if (tallySlots(slots, acknowledged).acked >= needed) return newest;
     // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
     // flight counts only together with its joiner: the next ring may forget the device that
     // answered.

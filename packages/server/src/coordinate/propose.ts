@@ -55,7 +55,7 @@ export interface Decided {
  * `unknown` (may appear later, once, as `details.stamp`).
  */
 export async function propose(ports: CoordinatorPorts, request: ProposeRequest): Promise<Decided> {
-  const work: Work = { mine: request.mine ?? null };
+  const work: Work = { ownId: request.mine ?? null };
   const round = (active: ActiveRing): Promise<Decided | null> =>
     runRound(ports, { ...request, active, work });
   try {
@@ -86,7 +86,7 @@ export function finishProposal(
 
 interface Work {
   /** Identity of the new record, from the moment it may be stored somewhere. */
-  mine: Stamp | null;
+  ownId: Stamp | null;
 }
 
 /** Runs one round with a ballot of its own. Returns null if another round overtook it. */
@@ -99,26 +99,26 @@ async function runRound(
   const partition = active.partitionOf(key);
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded('quorum', slots.length);
-  const about = { active, partition, key, slots, needed };
-  const prepared = await prepareKey(ports.devices, { ...about, ballot });
+  const target = { active, partition, key, slots, needed };
+  const prepared = await prepareKey(ports.devices, { ...target, ballot });
   if (prepared.kind === 'refused') {
     if (ports.clock.learn(prepared.above)) return null;
     throw clockBehind(ports.clock.aheadMs(prepared.above));
   }
   const present = newestOf(prepared.records);
-  const isMine = isSame(present, work.mine);
-  if (!isMine) checkNotOvertaken(present, work);
-  const content = isMine ? null : round.change(asOf(present, nowMs));
+  const isOwn = isSame(present, work.ownId);
+  if (!isOwn) checkNotOvertaken(present, work);
+  const content = isOwn ? null : round.change(asOf(present, nowMs));
   const record = content === null ? restamped(present, ballot) : newRecord(content, ballot, work);
   try {
     const whole = { ...record, partition, key };
     await quorumWrite(ports.devices, { active, slots, record: whole, needed, exact: true });
   } catch (error) {
-    if (content !== null && mayBeStored(error)) work.mine ??= ballot;
+    if (content !== null && mayBeStored(error)) work.ownId ??= ballot;
     if (error instanceof UndecidedKey) return null;
     throw error;
   }
-  return { record: asOf(record, nowMs), isChanged: isMine || content !== null };
+  return { record: asOf(record, nowMs), isChanged: isOwn || content !== null };
 }
 
 /**
@@ -130,17 +130,17 @@ function restamped(present: WireContent | null, ballot: Stamp): WireContent {
   return { ...present, ...ballot, origin: identityOf(present) };
 }
 
-function newRecord({ value, expiresMs }: NewContent, ballot: Stamp, { mine }: Work): WireContent {
-  return { value, ...ballot, ...(expiresMs && { expiresMs }), ...(mine && { origin: mine }) };
+function newRecord({ value, expiresMs }: NewContent, ballot: Stamp, { ownId }: Work): WireContent {
+  return { value, ...ballot, ...(expiresMs && { expiresMs }), ...(ownId && { origin: ownId }) };
 }
 
 /**
- * Identities rise with every change. So if the present identity is below `mine`, nothing of this
+ * Identities rise with every change. So if the present identity is below `ownId`, nothing of this
  * request was ever in force. If it is above, nobody can tell whether the request was in force
  * before.
  */
-function checkNotOvertaken(present: WireContent | null, { mine }: Work): void {
-  if (mine === null || present === null || compareStamps(identityOf(present), mine) < 0) return;
+function checkNotOvertaken(present: WireContent | null, { ownId }: Work): void {
+  if (ownId === null || present === null || compareStamps(identityOf(present), ownId) < 0) return;
   const newer = formatStamp(identityOf(present));
   throw new CodedError('KEY_OVERTAKEN', `a record of ${newer} came in between`, {
     hint: 'read the key and decide whether to write again',
@@ -148,14 +148,14 @@ function checkNotOvertaken(present: WireContent | null, { mine }: Work): void {
   });
 }
 
-function isSame(present: WireContent | null, mine: Stamp | null): boolean {
-  return present !== null && mine !== null && compareStamps(identityOf(present), mine) === 0;
+function isSame(present: WireContent | null, ownId: Stamp | null): boolean {
+  return present !== null && ownId !== null && compareStamps(identityOf(present), ownId) === 0;
 }
 
-function failedChange(error: unknown, { mine }: Work): unknown {
-  const told =
-    mine === null ? { outcome: 'rejected' } : { outcome: 'unknown', stamp: formatStamp(mine) };
-  return withDetails(error, told);
+function failedChange(error: unknown, { ownId }: Work): unknown {
+  const details =
+    ownId === null ? { outcome: 'rejected' } : { outcome: 'unknown', stamp: formatStamp(ownId) };
+  return withDetails(error, details);
 }
 
 interface Prepare {
@@ -185,18 +185,18 @@ function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> 
   const servers = new Set(slots.map(({ device }) => device));
   const records: (WireContent | null)[] = [];
   const answered = new Map<number, boolean>();
-  const said = new Map<number, string>();
+  const codes = new Map<number, string>();
   let above: Stamp | null = null;
   let outdated: OutdatedRing | null = null;
   return new Promise((resolve, reject) => {
-    const finish = (device: number, isGiven: boolean): void => {
-      answered.set(device, isGiven);
+    const finish = (device: number, isPromised: boolean): void => {
+      answered.set(device, isPromised);
       const tally = tallySlots(slots, answered);
       if (tally.acked >= needed) resolve({ kind: 'given', records: [...records] });
       else if (tally.possible >= needed) return;
       else if (outdated !== null) reject(outdated);
       else if (above !== null) resolve({ kind: 'refused', above });
-      else reject(tooFewSlots(tally, { slots: slots.length, needed, said, outcome: 'rejected' }));
+      else reject(tooFewSlots(tally, { slots: slots.length, needed, codes, outcome: 'rejected' }));
     };
     const [first = -1, ...others] = slotDevices(slots);
     others.push(...joinersOfNewSlots(active.ring, partition));
@@ -208,7 +208,7 @@ function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> 
     const ask = (device: number): void => {
       Promise.resolve(devices.call({ active, device }, recordPrepare, request)).then(
         (answer) => {
-          said.set(device, answer.kind);
+          codes.set(device, answer.kind);
           if (answer.kind === 'refused') {
             const { ms, tie } = answer;
             if (above === null || compareStamps(answer, above) > 0) above = { ms, tie };
@@ -222,7 +222,7 @@ function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> 
           if (device === first) askOthers();
         },
         (error: unknown) => {
-          said.set(device, error instanceof CodedError ? error.code : String(error));
+          codes.set(device, error instanceof CodedError ? error.code : String(error));
           outdated ??= outdatedRing(error, { active, device });
           finish(device, false);
           if (device === first) askOthers();

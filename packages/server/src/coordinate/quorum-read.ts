@@ -21,7 +21,7 @@ export interface QuorumReadResult {
   readonly holders: readonly number[];
 }
 
-interface Gather {
+interface QuorumReadRequest {
   readonly active: ActiveRing;
   readonly partition: number;
   readonly key: Uint8Array;
@@ -36,20 +36,23 @@ interface Gather {
  * devices are asked again for their records: an independent read, whatever was written in the
  * meantime. Rejects like askSlots.
  */
-export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<QuorumReadResult> {
+export function quorumRead(
+  devices: DeviceCaller,
+  gather: QuorumReadRequest,
+): MaybePromise<QuorumReadResult> {
   const { slots, needed } = gather;
   return andThen(
-    gatherAnswers(devices, gather, (place) => place === 0 || place >= needed),
-    (some) => {
-      const found = newestIn(some);
+    readSlots(devices, gather, (index) => index === 0 || index >= needed),
+    (answers) => {
+      const found = newestIn(answers);
       if (found !== null) return found;
       // Within each group of readOrder, devices that have just answered come first, so a slow one
       // seldom delays the read twice.
-      const answered = new Set(some.map(({ device }) => device));
+      const answered = new Set(answers.map(({ device }) => device));
       const rank = ({ device }: Slot): number => (answered.has(device) ? 0 : 1);
-      const again = { ...gather, slots: [...slots].sort((a, b) => rank(a) - rank(b)) };
+      const retry = { ...gather, slots: [...slots].sort((a, b) => rank(a) - rank(b)) };
       return andThen(
-        gatherAnswers(devices, again, () => true),
+        readSlots(devices, retry, () => true),
         (all) => must(newestIn(all), 'whole records have a newest one'),
       );
     },
@@ -58,10 +61,10 @@ export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<
 
 type Found = SlotAnswer<WireContent | Stamp | null>;
 
-function gatherAnswers(
+function readSlots(
   devices: DeviceCaller,
-  { active, partition, key, slots, needed }: Gather,
-  isWhole: (place: number) => boolean,
+  { active, partition, key, slots, needed }: QuorumReadRequest,
+  isWhole: (index: number) => boolean,
 ): MaybePromise<Found[]> {
   const { keyspace, version: ringVersion } = active.ring;
   const request = { keyspace, ringVersion, partition, key };
@@ -69,8 +72,8 @@ function gatherAnswers(
     andThen(devices.call({ active, device }, recordRead, request), (answer) => answer.record);
   const stamp = (device: number): MaybePromise<Stamp | null> =>
     andThen(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
-  const ask = (device: number, place: number): MaybePromise<WireContent | Stamp | null> =>
-    isWhole(place) ? record(device) : stamp(device);
+  const ask = (device: number, index: number): MaybePromise<WireContent | Stamp | null> =>
+    isWhole(index) ? record(device) : stamp(device);
   return askSlots({ active, slots, needed, ask });
 }
 
@@ -111,10 +114,10 @@ interface SlotQuestion<Answer> {
   readonly slots: readonly Slot[];
   readonly needed: number;
   /**
-   * Sends the request to a device. `place`: how many devices were asked before it. Must not throw;
+   * Sends the request to a device. `index`: how many devices were asked before it. Must not throw;
    * a failure is a rejected promise.
    */
-  readonly ask: (device: number, place: number) => MaybePromise<Answer>;
+  readonly ask: (device: number, index: number) => MaybePromise<Answer>;
 }
 
 /**
@@ -126,16 +129,16 @@ export function askSlots<Answer>(
   question: SlotQuestion<Answer>,
 ): MaybePromise<SlotAnswer<Answer>[]> {
   const { active, slots, needed, ask } = question;
-  const waiting = readOrder(slots, active);
+  const remaining = readOrder(slots, active);
   const answers: SlotAnswer<Answer>[] = [];
   const open: Open<Answer>[] = [];
-  for (const [place, device] of waiting.splice(0, needed).entries()) {
-    const answer = ask(device, place);
+  for (const [index, device] of remaining.splice(0, needed).entries()) {
+    const answer = ask(device, index);
     if (answer instanceof Promise) open.push({ device, answer });
     else answers.push({ device, answer });
   }
   if (answers.length === needed) return answers;
-  return awaitSlots({ ...question, answers, open, waiting });
+  return awaitSlots({ ...question, answers, open, remaining });
 }
 
 interface Open<Answer> {
@@ -149,27 +152,27 @@ interface Asking<Answer> extends SlotQuestion<Answer> {
   /** Devices that were asked and have not answered yet. */
   readonly open: readonly Open<Answer>[];
   /** Devices that were not asked yet. */
-  readonly waiting: number[];
+  readonly remaining: number[];
 }
 
 function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[]> {
-  const { active, slots, needed, ask, answers, open, waiting } = asking;
-  const said = new Map<number, string>();
+  const { active, slots, needed, ask, answers, open, remaining } = asking;
+  const codes = new Map<number, string>();
   let outdated: OutdatedRing | null = null;
-  let ended = false;
+  let isEnded = false;
   return new Promise((resolve, reject) => {
     const hedge = setTimeout(() => {
-      while (waiting.length > 0) askNext();
+      while (remaining.length > 0) askNext();
     }, readHedgeMs);
     const finish = (end: () => void): void => {
-      ended = true;
+      isEnded = true;
       clearTimeout(hedge);
       end();
     };
     const askNext = (): void => {
-      const place = slots.length - waiting.length;
-      const device = waiting.shift();
-      if (device !== undefined) follow(device, ask(device, place));
+      const index = slots.length - remaining.length;
+      const device = remaining.shift();
+      if (device !== undefined) follow(device, ask(device, index));
     };
     const follow = (device: number, pending: MaybePromise<Answer>): void => {
       Promise.resolve(pending).then(
@@ -178,13 +181,13 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
           if (answers.length === needed) finish(() => resolve([...answers]));
         },
         (error: unknown) => {
-          said.set(device, error instanceof CodedError ? error.code : String(error));
+          codes.set(device, error instanceof CodedError ? error.code : String(error));
           outdated ??= outdatedRing(error, { active, device });
-          if (ended) return;
-          const possible = slots.length - said.size;
+          if (isEnded) return;
+          const possible = slots.length - codes.size;
           if (possible < needed) {
             const tally = { acked: answers.length, possible };
-            const tooFew = tooFewSlots(tally, { slots: slots.length, needed, said });
+            const tooFew = tooFewSlots(tally, { slots: slots.length, needed, codes });
             finish(() => reject(outdated ?? tooFew));
           } else askNext();
         },
@@ -200,10 +203,10 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
  * that the region can satisfy crosses no ocean. Equally near devices stay in replica order.
  */
 function readOrder(slots: readonly Slot[], { self, ring }: ActiveRing): number[] {
-  const here = self === null ? null : (ring.devices[self] ?? null);
+  const ownDevice = self === null ? null : (ring.devices[self] ?? null);
   const rank = ({ device, joiner }: Slot): number => {
-    const there = ring.devices[device] ?? null;
-    const far = here === null || there === null ? 0 : distance(here, there);
+    const otherDevice = ring.devices[device] ?? null;
+    const far = ownDevice === null || otherDevice === null ? 0 : distance(ownDevice, otherDevice);
     return (joiner === null ? 0 : 4) + (device === self ? 0 : 1 + far);
   };
   const order = slots.length > 1 ? slots.toSorted((a, b) => rank(a) - rank(b)) : slots;

@@ -9,7 +9,7 @@ import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type SlotAcks, slotDevices, tallySlots } from './slot-acks.ts';
 
-interface RecordToSpread extends WireContent {
+interface RecordToWrite extends WireContent {
   readonly partition: number;
   readonly key: Uint8Array;
   /**
@@ -22,7 +22,7 @@ interface RecordToSpread extends WireContent {
 interface QuorumWriteRequest {
   readonly active: ActiveRing;
   readonly slots: readonly Slot[];
-  readonly record: RecordToSpread;
+  readonly record: RecordToWrite;
   readonly needed: number;
   /** Devices known to hold this very record. They count as acknowledged and are not asked. */
   readonly holders?: readonly number[];
@@ -54,21 +54,21 @@ export function quorumWriteFor(
   const takers = slotDevices(slots);
   // Joiners in slots that the table does not have yet get the record too, but do not count.
   takers.push(...joinersOfNewSlots(active.ring, record.partition));
-  const asked = holders.length === 0 ? takers : takers.filter((id) => !holders.includes(id));
+  const targets = holders.length === 0 ? takers : takers.filter((id) => !holders.includes(id));
   const { keyspace, version: ringVersion } = active.ring;
   const request: WriteRequest = { keyspace, ringVersion, ...record };
-  const [only] = asked;
-  if (only !== undefined && asked.length === 1 && slots.length === 1) {
+  const [only] = targets;
+  if (only !== undefined && targets.length === 1 && slots.length === 1) {
     // Nothing to count unless the write fails: this is every write of a ring with one replica.
     devices.write({ active, device: only }, request, (device, answer, error) => {
       if (answer?.kind === 'stored' && holders.length === 0) onResult(null, null);
-      else new QuorumOfWrites(spread, asked, onResult).onAnswer(device, answer, error);
+      else new QuorumOfWrites(spread, targets, onResult).onAnswer(device, answer, error);
     });
     return;
   }
-  const writing = new QuorumOfWrites(spread, asked, onResult);
-  for (const device of asked) devices.write({ active, device }, request, writing.onAnswer);
-  if (holders.length > 0 || asked.length === 0) writing.judge();
+  const writing = new QuorumOfWrites(spread, targets, onResult);
+  for (const device of targets) devices.write({ active, device }, request, writing.onAnswer);
+  if (holders.length > 0 || targets.length === 0) writing.judge();
 }
 
 const noHolders: readonly number[] = [];
@@ -76,7 +76,7 @@ const noHolders: readonly number[] = [];
 /** Collects the answers to one write and decides its outcome. */
 class QuorumOfWrites {
   readonly #spread: QuorumWriteRequest;
-  readonly #takers: readonly number[];
+  readonly #targets: readonly number[];
   readonly #onResult: Callback<Stamp | null>;
   /** By device: whether it acknowledged. */
   readonly #acknowledged = new Map<number, boolean>();
@@ -89,11 +89,11 @@ class QuorumOfWrites {
 
   constructor(
     spread: QuorumWriteRequest,
-    takers: readonly number[],
+    targets: readonly number[],
     onResult: Callback<Stamp | null>,
   ) {
     this.#spread = spread;
-    this.#takers = takers;
+    this.#targets = targets;
     this.#onResult = onResult;
     for (const holder of spread.holders ?? noHolders) this.#acknowledged.set(holder, true);
   }
@@ -106,9 +106,9 @@ class QuorumOfWrites {
       this.#isStored ||= mayBeStored(error);
     } else {
       const { kind } = answer;
-      const isKept = kind === 'promised' || (kind === 'stale' && this.#spread.exact === true);
-      this.#isUndecided ||= isKept;
-      this.#acknowledged.set(device, !isKept);
+      const isRefused = kind === 'promised' || (kind === 'stale' && this.#spread.exact === true);
+      this.#isUndecided ||= isRefused;
+      this.#acknowledged.set(device, !isRefused);
       this.#outcomes.set(device, kind);
       this.#isStored ||= kind === 'stored';
       if (kind === 'stale' && (this.#newer === null || compareStamps(answer, this.#newer) > 0)) {
@@ -133,16 +133,16 @@ class QuorumOfWrites {
 
   #fail(tally: SlotAcks): void {
     const { active, slots, needed } = this.#spread;
-    const isOpen = this.#outcomes.size < this.#takers.length;
+    const isOpen = this.#outcomes.size < this.#targets.length;
     const outcome = isOpen || this.#isStored ? 'unknown' : 'rejected';
-    const said = new Map<number, string>();
+    const codes = new Map<number, string>();
     let outdated: OutdatedRing | null = null;
     for (const [device, what] of this.#outcomes) {
       outdated ??= outdatedRing(what, { active, device });
-      said.set(device, what instanceof CodedError ? what.code : String(what));
+      codes.set(device, what instanceof CodedError ? what.code : String(what));
     }
     const tooFew = (): CodedError =>
-      tooFewSlots(tally, { slots: slots.length, needed, said, outcome });
+      tooFewSlots(tally, { slots: slots.length, needed, codes, outcome });
     if (outdated !== null) this.#report(new OutdatedRing(outdated, outdated.device, outcome));
     else if (this.#isUndecided) this.#report(new UndecidedKey(tooFew()));
     else if (this.#isStored || !isOpen) this.#report(tooFew());
@@ -208,18 +208,18 @@ export function tooFewSlots(
   tried: {
     readonly slots: number;
     readonly needed: number;
-    readonly said: ReadonlyMap<number, string>;
+    readonly codes: ReadonlyMap<number, string>;
     readonly outcome?: FailedWriteOutcome;
   },
 ): CodedError {
-  const { slots, needed, said, outcome } = tried;
+  const { slots, needed, codes, outcome } = tried;
   const [refused, open] = [slots - possible, possible - acked];
-  const devices = Object.fromEntries([...said].map(([id, what]) => [`d${id}`, what]));
+  const devices = Object.fromEntries([...codes].map(([id, code]) => [`d${id}`, code]));
   const details = { needed, slots, acked, open, devices, ...(outcome && { outcome }) };
   const others = `refused or failed: ${refused}, still open: ${open}`;
   const message = `${acked} of ${slots} slots acknowledged, ${needed} are needed (${others})`;
-  const codes = [...said.values()];
-  const isUnnamed = codes.length > 0 && codes.every((code) => code === 'CALLER_UNPROVEN');
+  const codeList = [...codes.values()];
+  const isUnnamed = codeList.length > 0 && codeList.every((code) => code === 'CALLER_UNPROVEN');
   const hint = isUnnamed
     ? 'the ring does not name this server, or names another key for it: use one that it names'
     : 'ring-builder health shows what is wrong with the devices listed in details';

@@ -26,15 +26,15 @@ export async function readInSession(
   const { session = null, consistency } = request;
   const record = await coordinateRead(coordinator, request);
   if (session === null || (record !== null && compareStamps(record, session) >= 0)) return record;
-  const sure = surelySees(session);
-  if (strength(consistency) >= strength(sure)) return record;
+  const sureLevel = surelySees(session);
+  if (strength(consistency) >= strength(sureLevel)) return record;
   metrics.sessionEscalations.inc();
   try {
-    return await coordinateRead(coordinator, { ...request, consistency: sure });
+    return await coordinateRead(coordinator, { ...request, consistency: sureLevel });
   } catch (error) {
     if (!hasCode(error, 'NOT_ENOUGH_REPLICAS')) throw error;
     const token = formatSessionToken(session);
-    const message = `session ${token} needs a read at ${sure}: ${error.message}`;
+    const message = `session ${token} needs a read at ${sureLevel}: ${error.message}`;
     const hint = 'try again when the missing devices are back, or read without the session';
     throw new CodedError('SESSION_BEHIND', message, { hint, details: error.details, cause: error });
   }

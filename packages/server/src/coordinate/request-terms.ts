@@ -29,8 +29,8 @@ export function expiryOf(ttlMs: number, nowMs: number): number {
  */
 export function ttlMsOf(seconds: string): number {
   if (/^\d{1,12}(\.\d{1,3})?$/.test(seconds)) return Math.round(Number(seconds) * 1000);
-  const given = JSON.stringify(seconds.slice(0, 40));
-  throw new CodedError('VALUE_OUT_OF_RANGE', `${given} is not a time to live in seconds`, {
+  const quoted = JSON.stringify(seconds.slice(0, 40));
+  throw new CodedError('VALUE_OUT_OF_RANGE', `${quoted} is not a time to live in seconds`, {
     hint: 'give seconds: ttl=3600 is an hour, ttl=0.5 half a second',
   });
 }

@@ -56,21 +56,21 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
   const first = only === null ? firstPosition(scanned) : partitionStart(scanned, only);
   const rows: PageRow[] = [];
   let place = scan.place === null ? first : currentPosition(scanned, ring, scan.place);
-  let [looked, bytes] = [0, 0];
+  let [rowsRead, bytes] = [0, 0];
   const turn = new Turn();
   for (let pages = 0; pages < PARTITIONS_AT_ONCE && place !== null; pages += 1) {
-    if (looked >= limit || bytes >= scanAnswerBytesMax) break;
+    if (rowsRead >= limit || bytes >= scanAnswerBytesMax) break;
     const page = await coordinateScan(ports, {
       ...boundsAt(scanned, place),
       keyspace,
       partition: place.partition,
       arc: place.arc ?? null,
-      limit: Math.min(limit - looked, listKeysMax),
+      limit: Math.min(limit - rowsRead, listKeysMax),
       values: scan.values,
       consistency: scan.consistency,
     });
     const found = unpackPage(page.rows);
-    looked += found.length;
+    rowsRead += found.length;
     for (const row of found) {
       if (isWanted !== undefined && !isWanted(row.key)) continue;
       rows.push(row);

@@ -46,22 +46,22 @@ export function scanSource(
   const bounds = { from, to, reverse };
   const circle = arc === null && !isRetired(ring)(partition) ? null : circleOf(partitioner);
   if (circle !== null) {
-    const before = reshape?.kind === 'from' ? circleOf(reshape.partitioner) : null;
-    const wanted = arc ?? before?.arcOf(partition);
-    if (wanted === null || wanted === undefined) throw scanEnded(partition);
-    return onArc(circle, wanted, bounds);
+    const formerCircle = reshape?.kind === 'from' ? circleOf(reshape.partitioner) : null;
+    const wantedArc = arc ?? formerCircle?.arcOf(partition);
+    if (wantedArc === null || wantedArc === undefined) throw scanEnded(partition);
+    return onArc(circle, wantedArc, bounds);
   }
   if (!isRetired(ring)(partition)) return { partitions: [partition], bounds, isWanted: null };
   if (partition >= ring.partitions) throw scanEnded(partition);
-  const was = reshape?.kind === 'from' ? reshape.partitioner : partitioner;
-  return inRange(ring, withinRange(bounds, was, partition));
+  const formerPartitioner = reshape?.kind === 'from' ? reshape.partitioner : partitioner;
+  return inRange(ring, withinRange(bounds, formerPartitioner, partition));
 }
 
 function onArc(circle: HashCircle, arc: HashArc, bounds: KeyBounds): ScanSource {
   const partitions = partitionsOn(circle, arc);
   const [only = -1, ...others] = partitions;
-  const whole = circle.arcOf(only);
-  const isWhole = others.length === 0 && whole?.start === arc.start && whole.end === arc.end;
+  const fullArc = circle.arcOf(only);
+  const isWhole = others.length === 0 && fullArc?.start === arc.start && fullArc.end === arc.end;
   const isWanted = (key: Uint8Array): boolean => isInArc(arc, circle.hashOf(key));
   return { partitions, bounds, isWanted: isWhole ? null : isWanted };
 }

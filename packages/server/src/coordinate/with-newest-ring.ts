@@ -64,10 +64,10 @@ export function withNewestRingFor<T>(
   onResult: Callback<T>,
 ): void {
   const active = ports.rings.get(keyspace);
-  const madeWith = { keyspace, ringVersion: active.ring.version };
-  ports.requests.begin('coordinated', madeWith);
+  const ringRequest = { keyspace, ringVersion: active.ring.version };
+  ports.requests.begin('coordinated', ringRequest);
   attempt(active, (result, error) => {
-    ports.requests.end('coordinated', madeWith);
+    ports.requests.end('coordinated', ringRequest);
     if (error === null) {
       onResult(result, null);
       return;
@@ -92,19 +92,19 @@ async function follow<T>(
   { attempt, first }: { attempt: (active: ActiveRing) => MaybePromise<T>; first: Promise<T> },
 ): Promise<T> {
   const { keyspace } = firstRing.ring;
-  let begun: Promise<T> | null = first;
+  let pending: Promise<T> | null = first;
   let waits = 0;
-  const begunMs = ports.clock.machineMs();
+  const startedMs = ports.clock.machineMs();
   for (let tries = 1; ; ) {
-    const active: ActiveRing = begun === null ? ports.rings.get(keyspace) : firstRing;
-    const madeWith = { keyspace, ringVersion: active.ring.version };
-    ports.requests.begin('coordinated', madeWith);
+    const active: ActiveRing = pending === null ? ports.rings.get(keyspace) : firstRing;
+    const ringRequest = { keyspace, ringVersion: active.ring.version };
+    ports.requests.begin('coordinated', ringRequest);
     try {
-      const result = begun ?? attempt(active);
-      begun = null;
+      const result = pending ?? attempt(active);
+      pending = null;
       return await result;
     } catch (error) {
-      if (isTakingOver(ports, active, error) || isCrowded(ports, begunMs, error)) {
+      if (isTakingOver(ports, active, error) || isQueueFull(ports, startedMs, error)) {
         waits += 1;
         await ports.backOff(waits);
         continue;
@@ -113,7 +113,7 @@ async function follow<T>(
       tries += 1;
       await reachNewer(ports, active, error.device);
     } finally {
-      ports.requests.end('coordinated', madeWith);
+      ports.requests.end('coordinated', ringRequest);
     }
   }
 }
@@ -127,7 +127,9 @@ function isTakingOver(
   { activatedMs }: ActiveRing,
   error: unknown,
 ): boolean {
-  return hasSaid(error, 'PARTITION_FILLING') && clock.machineMs() - activatedMs < takeoverMsMax;
+  return (
+    hasDeviceError(error, 'PARTITION_FILLING') && clock.machineMs() - activatedMs < takeoverMsMax
+  );
 }
 
 /**
@@ -135,14 +137,14 @@ function isTakingOver(
  * client that asks for hundreds of long values at once gets each of them. A write (its error has an
  * outcome) is not sent again: each device that has it would log it once more.
  */
-function isCrowded({ clock }: CoordinatorPorts, begunMs: number, error: unknown): boolean {
+function isQueueFull({ clock }: CoordinatorPorts, startedMs: number, error: unknown): boolean {
   const isWrite = error instanceof CodedError && error.details['outcome'] !== undefined;
-  const isInTime = clock.machineMs() - begunMs < crowdedMsMax;
-  return !isWrite && isInTime && hasSaid(error, 'PEER_BUSY');
+  const isInTime = clock.machineMs() - startedMs < crowdedMsMax;
+  return !isWrite && isInTime && hasDeviceError(error, 'PEER_BUSY');
 }
 
 /** Whether one of the devices that did not count failed with this code. */
-function hasSaid(error: unknown, code: ErrorCode): boolean {
+function hasDeviceError(error: unknown, code: ErrorCode): boolean {
   if (!hasCode(error, 'NOT_ENOUGH_REPLICAS')) return false;
   return Object.values(error.details['devices'] ?? {}).includes(code);
 }

@@ -56,19 +56,19 @@ export class AdaptiveThrottle {
   readonly #latency = new LatencyWindow(throttleWindowRounds);
   /** Requests that have begun and not ended. */
   #underWay = 0;
-  readonly #startedWith: number | null;
+  readonly #startRate: number | null;
   /** The server's own rate, which counts while no loan is in force. */
-  #own: number | null;
+  #ownRate: number | null;
   #loans: CopyLoans = new Map();
   #state = freeThrottle;
   #hasDrained = false;
-  #told: number | null = null;
+  #reportedRate: number | null = null;
 
   /** `rate`: the rate that the server was started with. */
   constructor(ports: AdaptiveThrottlePorts, rate: number | null) {
     this.#ports = ports;
-    this.#startedWith = rate;
-    this.#own = rate;
+    this.#startRate = rate;
+    this.#ownRate = rate;
     this.incoming = new CopyThrottle(ports.monotonicMs);
     this.outgoing = new CopyThrottle(ports.monotonicMs);
     this.#apply();
@@ -91,7 +91,7 @@ export class AdaptiveThrottle {
    * Sets the rate until the process ends, and overrules present loans; null: the rate of the start.
    */
   allow(rate: number | null): void {
-    this.#own = rate ?? this.#startedWith;
+    this.#ownRate = rate ?? this.#startRate;
     this.#loans = overruled(this.#loans);
     this.#apply();
   }
@@ -115,11 +115,11 @@ export class AdaptiveThrottle {
 
   /** To be called when a request begins. Call the returned function when the request has ended. */
   begin(): () => void {
-    const begunMs = this.#ports.monotonicMs();
+    const startedMs = this.#ports.monotonicMs();
     this.#underWay += 1;
     return () => {
       this.#underWay -= 1;
-      this.#latency.add(this.#ports.monotonicMs() - begunMs);
+      this.#latency.add(this.#ports.monotonicMs() - startedMs);
     };
   }
 
@@ -169,7 +169,7 @@ export class AdaptiveThrottle {
 
   #allowed(): number | null {
     const loan = this.#loan();
-    return loan === null ? this.#own : loan.rate;
+    return loan === null ? this.#ownRate : loan.rate;
   }
 
   #inForce(): number | null {
@@ -184,8 +184,8 @@ export class AdaptiveThrottle {
     this.incoming.setRate(rate);
     this.outgoing.setRate(rate);
     const allowed = this.#allowed();
-    if (allowed === this.#told) return;
-    this.#told = allowed;
+    if (allowed === this.#reportedRate) return;
+    this.#reportedRate = allowed;
     this.#ports.onAllowed(allowed);
   }
 }

@@ -42,7 +42,7 @@ interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
 interface OpenCopy {
   readonly content: OutgoingCopy | Snapshot;
   /** The partition and the device that it is for. */
-  readonly asker: string;
+  readonly joinerKey: string;
   /** Where the joiner is. */
   readonly locality: Locality | null;
   lastUsedMs: number;
@@ -76,7 +76,7 @@ export class CopySource {
   ): Promise<AnswerOf<typeof copyStart>> {
     const { store } = this.#ports;
     const { copy, content } = await this.#open(request, caller, () =>
-      this.#settled(request, () => {
+      this.#afterWrites(request, () => {
         const packed = request.takesPacked === true ? store.copies.pack(request) : null;
         // Always encrypted. It costs little, and is as safe as the connection of the calls.
         return packed ?? store.copies.give(request);
@@ -84,8 +84,8 @@ export class CopySource {
     );
     if ('records' in content) return this.#packed(content);
     try {
-      const { keyspace: _k, partition: _p, walBytes = 0, ...about } = content.description;
-      return { copy, ...about, walBytes, key: content.key, ...(await content.door(0)) };
+      const { keyspace: _k, partition: _p, walBytes = 0, ...description } = content.description;
+      return { copy, ...description, walBytes, key: content.key, ...(await content.door(0)) };
     } catch (error) {
       await this.release({ copy });
       throw new CodedError('USAGE', 'no process sends copies here', { cause: error });
@@ -101,18 +101,18 @@ export class CopySource {
 
   /** Throws MOVE_UNKNOWN. */
   async goOn({ copy, offset }: RequestOf<typeof copyGoOn>): Promise<AnswerOf<typeof copyGoOn>> {
-    return this.#given(copy).door(offset);
+    return this.#outgoing(copy).door(offset);
   }
 
   /** Throws MOVE_UNKNOWN, COPY_BUSY, COPY_CUT. In any case the copy is released. */
   async checksum({ copy }: RequestOf<typeof copyChecksum>): Promise<AnswerOf<typeof copyChecksum>> {
-    const given = this.#given(copy);
+    const outgoing = this.#outgoing(copy);
     try {
-      const checksum = await given.checksum();
+      const checksum = await outgoing.checksum();
       // failpoint: copy-out.read
       return { checksum };
     } finally {
-      this.#ports.throttle.note(given.description.bytes);
+      this.#ports.throttle.note(outgoing.description.bytes);
       await this.release({ copy });
     }
   }
@@ -124,7 +124,7 @@ export class CopySource {
   ): Promise<AnswerOf<typeof copyOpen>> {
     const { copy, content } = await this.#open(request, caller, () => {
       this.#checkCooledDown();
-      return this.#lane(() => this.#settled(request, () => this.#snapshot(request)));
+      return this.#lane(() => this.#afterWrites(request, () => this.#snapshot(request)));
     });
     const { sourceIncarnation, seq, bytes, seal, rows, tombstones, digest } = content.manifest;
     return { copy, sourceIncarnation, seq, bytes, seal, rows, tombstones, digest };
@@ -137,11 +137,14 @@ export class CopySource {
   ): Promise<{ copy: string; content: Content }> {
     const fenced = await passFence(this.#ports, request, caller);
     checkSource(fenced, request);
-    const asker = `${request.keyspace}/${request.partition}/d${request.device}`;
-    await this.#releaseFormer(asker);
+    const joinerKey = `${request.keyspace}/${request.partition}/d${request.device}`;
+    await this.#releaseFormer(joinerKey);
     const locality = localityOf(fenced.active.ring, request.device);
-    const given = [...this.#opening, ...[...this.#opened.values()].map((open) => open.locality)];
-    checkRoom(given, locality, this.#ports.loadThrottle());
+    const localities = [
+      ...this.#opening,
+      ...[...this.#opened.values()].map((open) => open.locality),
+    ];
+    checkRoom(localities, locality, this.#ports.loadThrottle());
     this.#opening.push(locality);
     try {
       // failpoint: copy-out.before-snapshot
@@ -149,7 +152,7 @@ export class CopySource {
       const copy = randomBytes(12).toString('hex');
       const lastUsedMs = this.#ports.monotonicMs();
       if (!('records' in content)) {
-        this.#opened.set(copy, { content, asker, locality, lastUsedMs, sentBytes: 0 });
+        this.#opened.set(copy, { content, joinerKey, locality, lastUsedMs, sentBytes: 0 });
       }
       // failpoint: copy-out.opened
       return { copy, content };
@@ -167,22 +170,22 @@ export class CopySource {
   }
 
   /** A joiner that asks again has lost its earlier copy, perhaps with its process. */
-  async #releaseFormer(asker: string): Promise<void> {
+  async #releaseFormer(joinerKey: string): Promise<void> {
     for (const [copy, open] of this.#opened) {
-      if (open.asker === asker) await this.release({ copy });
+      if (open.joinerKey === joinerKey) await this.release({ copy });
     }
   }
 
   /** Runs `work` after earlier work, in one of a few lanes. */
   #lane<T>(work: () => Promise<T>): Promise<T> {
     const lane = this.#lanes.shift() ?? Promise.resolve();
-    const mine = lane.then(work);
-    this.#lanes.push(mine.then(noMatter, noMatter));
-    return mine;
+    const result = lane.then(work);
+    this.#lanes.push(result.then(noMatter, noMatter));
+    return result;
   }
 
   /** Waits for the writes under way. Throws PARTITION_FILLING if the file is incomplete. */
-  async #settled<T>(
+  async #afterWrites<T>(
     { keyspace, partition }: RequestOf<typeof copyOpen>,
     take: () => T | Promise<T>,
   ): Promise<T> {
@@ -193,9 +196,9 @@ export class CopySource {
   }
 
   async #snapshot({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
-    const begunMs = this.#ports.monotonicMs();
+    const startedMs = this.#ports.monotonicMs();
     const snapshot = await this.#ports.store.snapshot(keyspace, partition);
-    this.#cooldown.after(begunMs);
+    this.#cooldown.after(startedMs);
     return snapshot;
   }
 
@@ -205,7 +208,7 @@ export class CopySource {
     offset,
     length,
   }: RequestOf<typeof copyRead>): Promise<AnswerOf<typeof copyRead>> {
-    const { content } = this.#used(copy);
+    const { content } = this.#use(copy);
     if (!(content instanceof Snapshot)) throw unknown(copy);
     const { throttle } = this.#ports;
     const retryAfterMs = Math.ceil(throttle.backlogMs());
@@ -217,13 +220,13 @@ export class CopySource {
     return { data: await content.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
   }
 
-  #given(copy: string): OutgoingCopy {
-    const { content } = this.#used(copy);
+  #outgoing(copy: string): OutgoingCopy {
+    const { content } = this.#use(copy);
     if (content instanceof OutgoingCopy) return content;
     throw unknown(copy);
   }
 
-  #used(copy: string): OpenCopy {
+  #use(copy: string): OpenCopy {
     const open = this.#opened.get(copy);
     if (open === undefined) throw unknown(copy);
     open.lastUsedMs = this.#ports.monotonicMs();
@@ -244,14 +247,14 @@ export class CopySource {
 
   /** Releases the copies whose joiners have gone. To be called from time to time. */
   async releaseIdle(): Promise<void> {
-    const before = this.#ports.monotonicMs() - copyIdleMsMax;
+    const idleBeforeMs = this.#ports.monotonicMs() - copyIdleMsMax;
     for (const [copy, open] of this.#opened) {
       const { content, sentBytes } = open;
       if (content instanceof OutgoingCopy && content.sentBytes !== sentBytes) {
         open.sentBytes = content.sentBytes;
         open.lastUsedMs = this.#ports.monotonicMs();
       }
-      if (open.lastUsedMs < before) await this.release({ copy });
+      if (open.lastUsedMs < idleBeforeMs) await this.release({ copy });
     }
   }
 }

@@ -30,9 +30,9 @@ import type { ChunkedCopy } from './partial-copies.ts';
 export async function copyInChunks(
   ports: CopyPorts,
   task: CopyTask,
-  kept: ChunkedCopy | null,
+  partial: ChunkedCopy | null,
 ): Promise<CopyResult> {
-  return receive(ports, task, kept ?? (await beginCopy(ports, task)));
+  return receive(ports, task, partial ?? (await beginCopy(ports, task)));
 }
 
 async function beginCopy(ports: CopyPorts, task: CopyTask): Promise<ChunkedCopy> {
@@ -41,11 +41,11 @@ async function beginCopy(ports: CopyPorts, task: CopyTask): Promise<ChunkedCopy>
   const { keyspace, version: ringVersion } = active.ring;
   const to = { active, device: source };
   const device = must(active.self, 'a device outside the ring loads nothing');
-  const asked = { keyspace, ringVersion, partition, assignment, device };
+  const request = { keyspace, ringVersion, partition, assignment, device };
   const timeoutMs = copyOpenTimeoutMs;
-  const { copy, ...about } = await devices.call({ ...to, timeoutMs }, copyOpen, asked);
+  const { copy, ...description } = await devices.call({ ...to, timeoutMs }, copyOpen, request);
   try {
-    const manifest = { keyspace, partition, ...about, marksMax: marksMaxOf(ports, task) };
+    const manifest = { keyspace, partition, ...description, marksMax: marksMaxOf(ports, task) };
     const incoming = await store.receiveCopy(keyspace, partition, manifest);
     return { kind: 'chunks', keyspace, partition, assignment, source, copy, manifest, incoming };
   } catch (error) {
@@ -54,8 +54,12 @@ async function beginCopy(ports: CopyPorts, task: CopyTask): Promise<ChunkedCopy>
   }
 }
 
-async function receive(ports: CopyPorts, task: CopyTask, begun: ChunkedCopy): Promise<CopyResult> {
-  const { incoming, manifest, copy } = begun;
+async function receive(
+  ports: CopyPorts,
+  task: CopyTask,
+  partial: ChunkedCopy,
+): Promise<CopyResult> {
+  const { incoming, manifest, copy } = partial;
   const from = incoming.received;
   const to = { active: task.active, device: task.source };
   try {
@@ -71,8 +75,8 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: ChunkedCopy): Pr
     task.onReceived();
   } catch (error) {
     if (isCut(error)) {
-      await ports.partial.keep(begun);
-      throw incoming.received > from ? cutOff(begun, manifest.bytes, error) : error;
+      await ports.partial.keep(partial);
+      throw incoming.received > from ? cutOff(partial, manifest.bytes, error) : error;
     }
     await incoming.discard();
     await release(ports.devices, to, copy);
@@ -104,20 +108,20 @@ async function* readChunks(
   const ahead: Promise<{ data: Uint8Array }>[] = [];
   const ask = (offset: number): void => {
     const length = Math.min(transferChunkBytesMax, bytes - offset);
-    const asked = throttle
+    const pendingChunk = throttle
       .pass(length)
       .then(() => readPatiently(devices, { active, device: source }, { copy, offset, length }));
-    asked.catch(() => undefined); // reported when its turn comes
-    ahead.push(asked);
+    pendingChunk.catch(() => undefined); // reported when its turn comes
+    ahead.push(pendingChunk);
   };
-  let asked = from;
-  for (let given = from; given < bytes; ) {
-    for (; ahead.length < copyChunksAhead && asked < bytes; asked += transferChunkBytesMax)
-      ask(asked);
+  let requested = from;
+  for (let yielded = from; yielded < bytes; ) {
+    for (; ahead.length < copyChunksAhead && requested < bytes; requested += transferChunkBytesMax)
+      ask(requested);
     const chunk = await ahead.shift();
     // A short chunk makes the total short, and finish() then refuses the copy by its length.
     if (chunk === undefined || chunk.data.length === 0) return;
-    given += chunk.data.length;
+    yielded += chunk.data.length;
     yield chunk.data;
   }
 }

@@ -31,10 +31,10 @@ type Offer = AnswerOf<typeof copyStart>;
 export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<CopyResult> {
   const { partition, assignment, source } = task;
   const { keyspace } = task.active.ring;
-  const kept = await ports.partial.take({ keyspace, partition, assignment, source });
-  if (kept !== null) {
+  const partial = await ports.partial.take({ keyspace, partition, assignment, source });
+  if (partial !== null) {
     try {
-      const copied = await goOn(ports, task, kept);
+      const copied = await goOn(ports, task, partial);
       if (copied !== null) return copied;
     } catch (error) {
       // The source was restarted, or released the idle copy: the copy starts over.
@@ -44,13 +44,17 @@ export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<C
   const offer = await askForCopy(ports, task);
   if (offer === null) return copyInChunks(ports, task, null);
   if ('records' in offer) return takePacked(ports, task, offer);
-  const begun = await beginFetch(ports, task, offer);
-  return (await fetchCopy(ports, task, begun)) ?? copyInChunks(ports, task, null);
+  const fetched = await beginFetch(ports, task, offer);
+  return (await fetchCopy(ports, task, fetched)) ?? copyInChunks(ports, task, null);
 }
 
-async function goOn(ports: CopyPorts, task: CopyTask, kept: BegunCopy): Promise<CopyResult | null> {
-  if (kept.kind === 'chunks') return copyInChunks(ports, task, kept);
-  return fetchCopy(ports, task, await reopen(ports, task, kept));
+async function goOn(
+  ports: CopyPorts,
+  task: CopyTask,
+  partial: BegunCopy,
+): Promise<CopyResult | null> {
+  if (partial.kind === 'chunks') return copyInChunks(ports, task, partial);
+  return fetchCopy(ports, task, await reopen(ports, task, partial));
 }
 
 /**
@@ -66,10 +70,10 @@ async function askForCopy(
 ): Promise<Offer | null> {
   const { keyspace, version: ringVersion } = active.ring;
   const device = must(active.self, 'a device outside the ring loads nothing');
-  const about = { keyspace, ringVersion, partition, assignment, device };
+  const request = { keyspace, ringVersion, partition, assignment, device };
   try {
     return await devices.call({ active, device: source }, copyStart, {
-      ...about,
+      ...request,
       takesPacked: true,
     });
   } catch (error) {
@@ -88,13 +92,13 @@ async function takePacked(
   const { store, throttle } = ports;
   const { active, partition, onBytes, onReceived } = task;
   const bytes = packed.records.length;
-  const about = { keyspace: active.ring.keyspace, partition, ...packed };
+  const packedPartition = { keyspace: active.ring.keyspace, partition, ...packed };
   await checkMarks(marksMaxOf(ports, task), packed);
   await throttle.pass(bytes);
   onBytes(bytes, bytes);
   onReceived();
   if (seq > 0 || barrierMs > 0) {
-    await store.copies.unpack(about);
+    await store.copies.unpack(packedPartition);
   }
   return { incarnation, seq, digest, bytes, rows, hasPromises };
 }
@@ -109,35 +113,35 @@ type OfferedFile = Extract<AnswerOf<typeof copyStart>, { copy: string }>;
 async function fetchCopy(
   ports: CopyPorts,
   task: CopyTask,
-  begun: FetchedCopy,
+  fetched: FetchedCopy,
 ): Promise<CopyResult | null> {
-  const { incoming, copy, about } = begun;
+  const { incoming, copy, description } = fetched;
   const to = { active: task.active, device: task.source };
-  let found: string;
+  let receivedChecksum: string;
   try {
-    found = await incoming.fetch(begun.gate, (received) => {
-      ports.throttle.note(received - begun.noted);
-      begun.noted = received;
-      task.onBytes(received, about.bytes);
+    receivedChecksum = await incoming.fetch(fetched.endpoint, (received) => {
+      ports.throttle.note(received - fetched.noted);
+      fetched.noted = received;
+      task.onBytes(received, description.bytes);
     });
-    ports.throttle.note(about.bytes - begun.noted);
-    task.onBytes(about.bytes, about.bytes);
+    ports.throttle.note(description.bytes - fetched.noted);
+    task.onBytes(description.bytes, description.bytes);
     task.onReceived();
   } catch (error) {
     if (isCut(error) && incoming.isUsable && incoming.received > 0) {
-      await ports.partial.keep(begun);
-      throw cutOff(begun, about.bytes, error);
+      await ports.partial.keep(fetched);
+      throw cutOff(fetched, description.bytes, error);
     }
     await incoming.discard();
     await release(ports.devices, to, copy);
     if (isCut(error)) {
-      const port = formatAddress({ ip: begun.gate.host, port: begun.gate.port });
+      const port = formatAddress({ ip: fetched.endpoint.host, port: fetched.endpoint.port });
       task.onDetour(`${port}, which sends files, cannot be reached: a slower way is used`);
       return null;
     }
     throw error;
   }
-  return finish(ports, task, { begun, found });
+  return finish(ports, task, { begun: fetched, found: receivedChecksum });
 }
 
 /**
@@ -147,9 +151,12 @@ async function fetchCopy(
 async function finish(
   { devices }: CopyPorts,
   { active, source }: CopyTask,
-  { begun, found }: { readonly begun: FetchedCopy; readonly found: string },
+  {
+    begun: fetched,
+    found: receivedChecksum,
+  }: { readonly begun: FetchedCopy; readonly found: string },
 ): Promise<CopyResult | null> {
-  const { incoming, copy, about } = begun;
+  const { incoming, copy, description } = fetched;
   let checksum: string;
   try {
     ({ checksum } = await devices.call({ active, device: source }, copyChecksum, { copy }));
@@ -158,8 +165,8 @@ async function finish(
     if (hasCode(error, 'COPY_BUSY')) return null;
     throw error;
   }
-  await incoming.finish(found, checksum);
-  const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = about;
+  await incoming.finish(receivedChecksum, checksum);
+  const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = description;
   return { incarnation, seq, digest, bytes, rows };
 }
 
@@ -176,11 +183,11 @@ async function beginFetch(
   const { ip: host } = addressFor('replication', holder);
   const { copy, key, port, ticket, cipherKey, ...described } = offer;
   try {
-    const about = { keyspace, partition, ...described, marksMax: marksMaxOf(ports, task) };
-    const incoming = await store.copies.take(about, key);
-    const gate = { host, port, ticket, cipherKey };
+    const description = { keyspace, partition, ...described, marksMax: marksMaxOf(ports, task) };
+    const incoming = await store.copies.take(description, key);
+    const endpoint = { host, port, ticket, cipherKey };
     const name = { keyspace, partition, assignment, source };
-    return { kind: 'fetched', ...name, copy, about, incoming, gate, noted: 0 };
+    return { kind: 'fetched', ...name, copy, description, incoming, endpoint, noted: 0 };
   } catch (error) {
     await release(devices, { active, device: source }, copy);
     throw error;
@@ -191,14 +198,14 @@ async function beginFetch(
 async function reopen(
   { devices }: CopyPorts,
   { active, source }: CopyTask,
-  kept: FetchedCopy,
+  fetched: FetchedCopy,
 ): Promise<FetchedCopy> {
   try {
-    const asked = { copy: kept.copy, offset: kept.incoming.received };
-    const door = await devices.call({ active, device: source }, copyGoOn, asked);
-    return { ...kept, gate: { host: kept.gate.host, ...door } };
+    const request = { copy: fetched.copy, offset: fetched.incoming.received };
+    const resumed = await devices.call({ active, device: source }, copyGoOn, request);
+    return { ...fetched, endpoint: { host: fetched.endpoint.host, ...resumed } };
   } catch (error) {
-    await kept.incoming.discard();
+    await fetched.incoming.discard();
     throw error;
   }
 }

@@ -32,10 +32,10 @@ export interface ChunkedCopy extends Begun {
 /** Fetched by the helper process beside the store. */
 export interface FetchedCopy extends Begun {
   readonly kind: 'fetched';
-  readonly about: CopyDescription;
+  readonly description: CopyDescription;
   readonly incoming: CarrierCopy;
   /** Valid for one connection. */
-  readonly gate: CarrierEndpoint;
+  readonly endpoint: CarrierEndpoint;
   /** Bytes reported to the throttle so far. */
   noted: number;
 }
@@ -43,38 +43,38 @@ export interface FetchedCopy extends Begun {
 export type BegunCopy = ChunkedCopy | FetchedCopy;
 
 export class PartialCopies {
-  readonly #kept = new Map<string, BegunCopy>();
+  readonly #copies = new Map<string, BegunCopy>();
   #closed = false;
 
-  async keep(begun: BegunCopy): Promise<void> {
-    if (this.#closed) await begun.incoming.discard();
-    else this.#kept.set(keyOf(begun), begun);
+  async keep(copy: BegunCopy): Promise<void> {
+    if (this.#closed) await copy.incoming.discard();
+    else this.#copies.set(keyOf(copy), copy);
   }
 
   /** Returns the copy to resume; discards any other copy of the partition. */
   async take(name: CopyName): Promise<BegunCopy | null> {
-    const kept = this.#kept.get(keyOf(name));
-    if (kept === undefined) return null;
-    this.#kept.delete(keyOf(name));
-    if (kept.assignment === name.assignment && kept.source === name.source) return kept;
-    await kept.incoming.discard();
+    const copy = this.#copies.get(keyOf(name));
+    if (copy === undefined) return null;
+    this.#copies.delete(keyOf(name));
+    if (copy.assignment === name.assignment && copy.source === name.source) return copy;
+    await copy.incoming.discard();
     return null;
   }
 
   /** Discards copies of a keyspace that will not be resumed. */
   async discardUnless(keyspace: string, isWanted: (name: CopyName) => boolean): Promise<void> {
-    for (const [key, kept] of this.#kept) {
-      if (kept.keyspace !== keyspace || isWanted(kept)) continue;
-      this.#kept.delete(key);
-      await kept.incoming.discard();
+    for (const [key, copy] of this.#copies) {
+      if (copy.keyspace !== keyspace || isWanted(copy)) continue;
+      this.#copies.delete(key);
+      await copy.incoming.discard();
     }
   }
 
   /** Discards all copies, and from now on those that are cut off later. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { incoming } of this.#kept.values()) await incoming.discard();
-    this.#kept.clear();
+    for (const { incoming } of this.#copies.values()) await incoming.discard();
+    this.#copies.clear();
   }
 }
 

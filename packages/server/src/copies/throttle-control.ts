@@ -178,12 +178,12 @@ export class Cooldown {
   }
 
   /**
-   * To be called when work that began at `begunMs` has ended, well or not. A longer cooldown of
+   * To be called when work that began at `startedMs` has ended, well or not. A longer cooldown of
    * other work stays in force.
    */
-  after(begunMs: number): void {
+  after(startedMs: number): void {
     const nowMs = this.#ports.monotonicMs();
-    const untilMs = nowMs + cooldownMs(this.#ports.loadThrottle(), nowMs - begunMs);
+    const untilMs = nowMs + cooldownMs(this.#ports.loadThrottle(), nowMs - startedMs);
     this.#untilMs = Math.max(this.#untilMs, untilMs);
   }
 }

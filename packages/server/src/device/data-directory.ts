@@ -48,7 +48,11 @@ export async function prepareDataDirectory(
 }
 
 /** From a fresh file system, from a first start that was killed, or a key kept for a new disk. */
-const harmless: ReadonlySet<string> = new Set(['lost+found', 'device.json.new', 'device-key.pem']);
+const harmlessNames: ReadonlySet<string> = new Set([
+  'lost+found',
+  'device.json.new',
+  'device-key.pem',
+]);
 const FOREIGN_NAMES_SHOWN_MAX = 3;
 
 /**
@@ -57,11 +61,11 @@ const FOREIGN_NAMES_SHOWN_MAX = 3;
  */
 function requireOwn(directory: string, names: readonly string[]): void {
   const identity = basename(identityFile(directory));
-  const foreign = names.filter((name) => !harmless.has(name)).sort();
+  const foreign = names.filter((name) => !harmlessNames.has(name)).sort();
   if (foreign.length === 0 || names.includes(identity)) return;
-  const shown = foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX).join(', ');
+  const shownNames = foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX).join(', ');
   const more = foreign.length > FOREIGN_NAMES_SHOWN_MAX ? ', …' : '';
-  const message = `${directory} is not a data directory: no ${identity}, but ${shown}${more}`;
+  const message = `${directory} is not a data directory: no ${identity}, but ${shownNames}${more}`;
   throw new CodedError('DATA_DIR_FOREIGN', message, {
     hint: `--data takes an empty directory or that of a device; if ${identity} was deleted, restore it`,
     details: { directory, names: foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX) },

@@ -9,7 +9,7 @@ import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { readState, writeState } from './state-file.ts';
 
 /** Whether an age can have been counted up from another one: ages rise a few times a minute. */
-export function isCounted(generation: Generation, since: Generation): boolean {
+export function isPlausibleAge(generation: Generation, since: Generation): boolean {
   return generation.age - since.age <= generationLeadMax;
 }
 
@@ -53,7 +53,7 @@ export class DeviceGeneration {
   /** Whether a peer that remembers this generation has met a later state of this directory. */
   isOlderThan(remembered: Generation): boolean {
     const { born, age, mark } = this.#current;
-    if (remembered.born !== born || !isCounted(remembered, this.#current)) return false;
+    if (remembered.born !== born || !isPlausibleAge(remembered, this.#current)) return false;
     return remembered.age > age || (remembered.age === age && remembered.mark !== mark);
   }
 

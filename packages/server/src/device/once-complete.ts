@@ -5,7 +5,7 @@ import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { z } from 'zod';
 import { LatestState, readState } from './state-file.ts';
 
-type Held = Pick<PartitionInfo, 'keyspace' | 'partition' | 'incarnation'>;
+type FileRef = Pick<PartitionInfo, 'keyspace' | 'partition' | 'incarnation'>;
 
 const notesSchema = z.record(z.string(), z.string());
 
@@ -30,7 +30,7 @@ export class OnceComplete {
     return new OnceComplete(file, new Map(Object.entries(notes ?? {})));
   }
 
-  has(held: Held): boolean {
+  has(held: FileRef): boolean {
     return this.#notes.get(nameOf(held)) === held.incarnation;
   }
 
@@ -38,7 +38,7 @@ export class OnceComplete {
    * Durable when it resolves: to be called before the files count as incomplete. The notes are
    * written as one file, so many are added at once; one that exists already costs nothing.
    */
-  async note(files: readonly Held[]): Promise<void> {
+  async note(files: readonly FileRef[]): Promise<void> {
     for (const held of files.filter((one) => !this.has(one))) {
       this.#notes.set(nameOf(held), held.incarnation);
       this.#added += 1;
@@ -53,9 +53,9 @@ export class OnceComplete {
    * Drops the notes of files that are not among `files`. A removed note reaches the disk only with
    * the next note, so a server that was killed before would otherwise keep it forever.
    */
-  keep(files: readonly Held[]): void {
-    const kept = new Set(files.filter((held) => this.has(held)).map(nameOf));
-    for (const name of this.#notes.keys()) if (!kept.has(name)) this.#notes.delete(name);
+  keep(files: readonly FileRef[]): void {
+    const keptNames = new Set(files.filter((held) => this.has(held)).map(nameOf));
+    for (const name of this.#notes.keys()) if (!keptNames.has(name)) this.#notes.delete(name);
   }
 
   /**
@@ -67,6 +67,6 @@ export class OnceComplete {
   }
 }
 
-function nameOf({ keyspace, partition }: Pick<Held, 'keyspace' | 'partition'>): string {
+function nameOf({ keyspace, partition }: Pick<FileRef, 'keyspace' | 'partition'>): string {
   return `${keyspace}/${partition}`;
 }

@@ -48,8 +48,8 @@ export function allowedHosts(names: readonly string[]): (header: string) => bool
   const domains = all.filter((name) => name.startsWith('.'));
   return (header) => {
     // Node makes one character of each byte; names that are not ASCII are sent as UTF-8.
-    const sent = ascii.test(header) ? header : Buffer.from(header, 'latin1').toString();
-    const host = plainName(hostHeader.exec(sent)?.[1] ?? '');
+    const decoded = ascii.test(header) ? header : Buffer.from(header, 'latin1').toString();
+    const host = plainName(hostHeader.exec(decoded)?.[1] ?? '');
     if (exact.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return true;
     return domains.some((domain) => host.endsWith(domain));
   };
@@ -60,8 +60,8 @@ export function allowedHosts(names: readonly string[]): (header: string) => bool
  * empty if it is not a valid name. Removes a final dot, which only marks a name as complete.
  */
 function plainName(name: string): string {
-  const sent = ascii.test(name) ? name : domainToASCII(name);
-  return sent.toLowerCase().replace(/\.$/, '');
+  const asciiName = ascii.test(name) ? name : domainToASCII(name);
+  return asciiName.toLowerCase().replace(/\.$/, '');
 }
 
 /** Throws HOST_UNKNOWN for a name that a web page may have given to this server. */
@@ -90,8 +90,8 @@ export function checkOrigin({ method, headers }: IncomingMessage): void {
 
 /** Compares host and port only: behind a proxy that terminates TLS the scheme differs. */
 function isOwn(origin: string, host: string | undefined): boolean {
-  const [, theirs] = /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase()) ?? [];
-  return theirs !== undefined && theirs === host?.toLowerCase();
+  const [, originHost] = /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase()) ?? [];
+  return originHost !== undefined && originHost === host?.toLowerCase();
 }
 
 function foreign(by: string): CodedError {
@@ -106,8 +106,8 @@ function foreign(by: string): CodedError {
  */
 export function checkJson({ headers: { 'content-type': type } }: IncomingMessage): void {
   if (type !== undefined && /^application\/json\s*(;|$)/i.test(type)) return;
-  const given =
+  const contentType =
     type === undefined ? 'no content type' : `content type '${shortened(type, SHOWN_CHARACTERS)}'`;
   const hint = "declare it: curl -H 'content-type: application/json' …";
-  throw new CodedError('CONTENT_TYPE_UNKNOWN', `the JSON body has ${given}`, { hint });
+  throw new CodedError('CONTENT_TYPE_UNKNOWN', `the JSON body has ${contentType}`, { hint });
 }

@@ -76,8 +76,8 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
       const message = `the batch has more than ${httpBatchItemsMax} items`;
       throw new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
     }
-    const wrong = issue === undefined ? 'is invalid' : issueSentence(issue);
-    throw usage(`${issue?.path.join('.') || 'the batch'}: ${wrong}`);
+    const problem = issue === undefined ? 'is invalid' : issueSentence(issue);
+    throw usage(`${issue?.path.join('.') || 'the batch'}: ${problem}`);
   }
   const seen = new Set<string>();
   return parsed.data.items.map((item, index) => {
@@ -87,11 +87,11 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
     if (seen.has(name)) throw usage(`items.${index}: its key occurs twice in the batch`);
     seen.add(name);
     if (item.op === 'get') return { op: item.op, key, value: null };
-    const about = { op: item.op, key, condition: item.if };
-    if (item.op === 'delete') return { ...about, value: null };
+    const commonFields = { op: item.op, key, condition: item.if };
+    if (item.op === 'delete') return { ...commonFields, value: null };
     const value = oneOf(`items.${index}`, 'value', [item.value, item.value64]);
     const ttlMs = item.ttl === undefined ? undefined : Math.round(item.ttl * 1000);
-    if (value.length <= valueBytesMax) return { ...about, value, ttlMs };
+    if (value.length <= valueBytesMax) return { ...commonFields, value, ttlMs };
     const message = `items.${index}: ${value.length} bytes; the maximum is ${valueBytesMax}`;
     throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
   });
@@ -107,13 +107,13 @@ function unreadable(cause: unknown): CodedError {
 }
 
 function oneOf(
-  place: string,
+  itemPath: string,
   name: string,
   [text, encoded]: readonly [Uint8Array | undefined, Uint8Array | undefined],
 ): Uint8Array {
-  const given = text ?? encoded;
-  if (given !== undefined && (text === undefined || encoded === undefined)) return given;
-  throw usage(`${place}: give either ${name} (text) or ${name}64 (base64)`);
+  const bytes = text ?? encoded;
+  if (bytes !== undefined && (text === undefined || encoded === undefined)) return bytes;
+  throw usage(`${itemPath}: give either ${name} (text) or ${name}64 (base64)`);
 }
 
 function usage(message: string): CodedError {
@@ -124,11 +124,11 @@ function usage(message: string): CodedError {
 const [QUOTE, COMMA, OPEN_LIST, BACKSLASH, OPEN_OBJECT] = [0x22, 0x2c, 0x5b, 0x5c, 0x7b];
 
 /**
- * Whether the text has more than `most` marks that begin a list, an object or another value. This
- * limits what one request makes the parser build, beyond the limit on bytes. Marks in strings do
- * not count. The result for a text that is not JSON is arbitrary.
+ * Whether the text has more than `marksMax` marks that begin a list, an object or another value.
+ * This limits what one request makes the parser build, beyond the limit on bytes. Marks in strings
+ * do not count. The result for a text that is not JSON is arbitrary.
  */
-function hasMoreMarks(json: Uint8Array, most: number): boolean {
+function hasMoreMarks(json: Uint8Array, marksMax: number): boolean {
   let marks = 0;
   let inString = false;
   for (let at = 0; at < json.length; at += 1) {
@@ -138,7 +138,7 @@ function hasMoreMarks(json: Uint8Array, most: number): boolean {
       if (byte === BACKSLASH) at += 1;
     } else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) {
       marks += 1;
-      if (marks > most) return true;
+      if (marks > marksMax) return true;
     }
   }
   return false;

@@ -126,8 +126,8 @@ async function writeItem(
   const { coordinator } = ports;
   const expires =
     ttlMs === undefined ? {} : { expires: expiryOf(ttlMs, coordinator.clock.nowMs()) };
-  const about = { keyspace, key, consistency, session };
-  const request = { ...about, value, expiresMs: expires.expires };
+  const keyRequest = { keyspace, key, consistency, session };
+  const request = { ...keyRequest, value, expiresMs: expires.expires };
   const written =
     condition === undefined
       ? await coordinateWrite(coordinator, request)

@@ -86,7 +86,7 @@ function answerOf(refusal: CodedError): string {
 }
 
 interface Seat {
-  readonly place: Admission;
+  readonly admission: Admission;
   /** Requests under way. An upgraded connection counts as one until it closes. */
   requests: number;
 }
@@ -97,28 +97,28 @@ const rules = {
   perAddressMax: httpPerAddressMax,
 };
 
-export function givePlaces(server: Server): void {
-  const places = new ConnectionLimiter(rules);
+export function limitConnections(server: Server): void {
+  const limiter = new ConnectionLimiter(rules);
   const seats = new WeakMap<Socket, Seat>();
   server.on('connection', (socket: Socket) => {
-    const place = places.enter({
+    const admission = limiter.enter({
       address: socket.remoteAddress ?? '',
       isKnown: () => false,
       isBusy: () => (seats.get(socket)?.requests ?? 0) > 0,
       end: () => void socket.destroy(),
     });
-    if (place === null) {
+    if (admission === null) {
       socket.destroy();
       return;
     }
-    seats.set(socket, { place, requests: 0 });
-    socket.once('close', () => place.leave());
+    seats.set(socket, { admission, requests: 0 });
+    socket.once('close', () => admission.leave());
   });
   server.on('request', ({ socket }, response) => {
     const seat = seats.get(socket);
     if (seat === undefined) return;
     seat.requests += 1;
-    seat.place.used();
+    seat.admission.used();
     response.once('close', () => {
       seat.requests -= 1;
     });

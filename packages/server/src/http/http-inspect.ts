@@ -13,14 +13,14 @@ export const inspectSegment = '_inspect';
  */
 export function answerInspect(
   { store, identity }: Pick<StatusPorts, 'store' | 'identity'>,
-  place: string,
+  path: string,
   { request, response }: Exchange,
 ): void {
-  const [, ring, partition] = /^([^/]+)?(?:\/(\d{1,8}))?$/.exec(place) ?? [];
+  const [, ring, partition] = /^([^/]+)?(?:\/(\d{1,8}))?$/.exec(path) ?? [];
   const hint = `GET /v1/${inspectSegment}/, then /RING or /RING/PARTITION`;
   if (request.method !== 'GET') throw methodUnknown(request, { allow: ['GET'], hint });
-  if (ring === undefined && place !== '') {
-    throw new CodedError('USAGE', `there is nothing at /v1/${inspectSegment}/${place}`, { hint });
+  if (ring === undefined && path !== '') {
+    throw new CodedError('USAGE', `there is nothing at /v1/${inspectSegment}/${path}`, { hint });
   }
   const number = partition === undefined ? null : Number(partition);
   const { name, born } = identity;

@@ -33,7 +33,7 @@ export async function answerKey(
 ): Promise<void> {
   const { request } = exchange;
   const query = knownQuery(target.query, ['consistency', 'ttl']);
-  const about = {
+  const keyRequest = {
     keyspace: checkKeyspaceName(target.keyspace),
     key: keyOfPath(target.keyPath),
     consistency: parseConsistency(query.get('consistency')),
@@ -46,13 +46,17 @@ export async function answerKey(
       const ttlMs = ttl === null ? null : ttlMsOf(ttl);
       const expiry =
         ttlMs === null ? {} : { expiresMs: expiryOf(ttlMs, ports.coordinator.clock.nowMs()) };
-      return answerWrite(ports, { ...about, value: await readBody(request), ...expiry }, exchange);
+      return answerWrite(
+        ports,
+        { ...keyRequest, value: await readBody(request), ...expiry },
+        exchange,
+      );
     }
     case 'DELETE':
-      return answerWrite(ports, { ...about, value: null }, exchange);
+      return answerWrite(ports, { ...keyRequest, value: null }, exchange);
     case 'GET':
     case 'HEAD':
-      return answerGet(ports, about, exchange);
+      return answerGet(ports, keyRequest, exchange);
     default:
       throw methodUnknown(request, {
         allow: ['PUT', 'GET', 'HEAD', 'DELETE'],
@@ -66,13 +70,13 @@ export async function answerKey(
  * is given twice.
  */
 function ttlOf(query: URLSearchParams, { headers, method }: IncomingMessage): string | null {
-  const [given, shown] = [query.get('ttl'), headers[ttlHeader]];
-  if (given === null && shown === undefined) return null;
+  const [parameter, header] = [query.get('ttl'), headers[ttlHeader]];
+  if (parameter === null && header === undefined) return null;
   if (method !== 'PUT') {
     const hint = 'send a time to live with the PUT of the value';
     throw new CodedError('USAGE', `${method} does not take a time to live`, { hint });
   }
-  if (given === null || shown === undefined) return given ?? String(shown);
+  if (parameter === null || header === undefined) return parameter ?? String(header);
   const message = `the request has both the parameter ttl and the header ${ttlHeader}`;
   throw new CodedError('USAGE', message, { hint: 'send one of them' });
 }
@@ -160,15 +164,15 @@ const WANTED_CHARACTERS = 200;
  * is null when there is no value.
  */
 export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'whole' | 'same' {
-  const { wanted, unwanted } = conditionsOf(headers);
-  if (wanted !== undefined && !names(wanted, stamp)) {
-    const there = stamp === null ? 'there is no record' : `the record is ${etagOf(stamp)}`;
-    const asked = shortened(wanted.join(', '), WANTED_CHARACTERS);
-    const message = `${there}, the request requires ${asked}`;
+  const { ifMatch, ifNoneMatch } = conditionsOf(headers);
+  if (ifMatch !== undefined && !names(ifMatch, stamp)) {
+    const recordText = stamp === null ? 'there is no record' : `the record is ${etagOf(stamp)}`;
+    const requiredTags = shortened(ifMatch.join(', '), WANTED_CHARACTERS);
+    const message = `${recordText}, the request requires ${requiredTags}`;
     const hint = 'read the key again without If-Match';
     throw new CodedError('PRECONDITION_FAILED', message, { hint });
   }
-  return unwanted !== undefined && names(unwanted, stamp) ? 'same' : 'whole';
+  return ifNoneMatch !== undefined && names(ifNoneMatch, stamp) ? 'same' : 'whole';
 }
 
 /**
@@ -178,27 +182,27 @@ export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'w
  * throw USAGE for a malformed tag: it would match nothing, and a write would lose its guard.
  */
 export function writeCondition(headers: IncomingHttpHeaders): MayWrite | null {
-  const { wanted, unwanted } = conditionsOf(headers);
+  const { ifMatch, ifNoneMatch } = conditionsOf(headers);
   if (headers['if-unmodified-since'] !== undefined) {
     const message = 'if-unmodified-since on a write is not supported: its seconds are too coarse';
     const hint = 'use If-Match with the ETag of the record';
     throw new CodedError('CONDITION_UNSUPPORTED', message, { hint });
   }
-  if (wanted === undefined && unwanted === undefined) return null;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return null;
   return (present) => {
     const stamp = present === null ? null : identityOf(present);
-    const isWanted = wanted === undefined || names(wanted, stamp);
-    return isWanted && !(unwanted !== undefined && names(unwanted, stamp));
+    const isMatch = ifMatch === undefined || names(ifMatch, stamp);
+    return isMatch && !(ifNoneMatch !== undefined && names(ifNoneMatch, stamp));
   };
 }
 
 interface Conditions {
-  readonly wanted: readonly string[] | undefined;
-  readonly unwanted: readonly string[] | undefined;
+  readonly ifMatch: readonly string[] | undefined;
+  readonly ifNoneMatch: readonly string[] | undefined;
 }
 
 function conditionsOf(headers: IncomingHttpHeaders): Conditions {
-  return { wanted: tagsOf(headers, 'if-match'), unwanted: tagsOf(headers, 'if-none-match') };
+  return { ifMatch: tagsOf(headers, 'if-match'), ifNoneMatch: tagsOf(headers, 'if-none-match') };
 }
 
 /** Returns the tags: quoted, or `*` alone. A weak tag names the same stamp as the strong one. */
@@ -207,9 +211,9 @@ function tagsOf(
   name: 'if-match' | 'if-none-match',
 ): string[] | undefined {
   const tags = headers[name]?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  const wrong = tags?.find((tag) => !/^("[^"]*"|\*)$/.test(tag));
-  if (wrong === undefined) return tags;
-  const message = `${name}: ${shortened(wrong, WANTED_CHARACTERS)} is not an ETag`;
+  const malformed = tags?.find((tag) => !/^("[^"]*"|\*)$/.test(tag));
+  if (malformed === undefined) return tags;
+  const message = `${name}: ${shortened(malformed, WANTED_CHARACTERS)} is not an ETag`;
   throw new CodedError('USAGE', message, {
     hint: 'send the ETag of an answer unchanged, with its quotes; or * for any record',
   });

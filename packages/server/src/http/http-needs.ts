@@ -7,14 +7,14 @@ import { inspectSegment } from './http-inspect.ts';
 import { listSegment, prefixOf, scanSegment } from './http-scan.ts';
 import { keyOfPath } from './key-request.ts';
 
-const look = [role('metrics', 'operator')];
+const metricsNeeds = [role('metrics', 'operator')];
 
 const byService: Readonly<Record<string, readonly Need[]>> = {
   // For load balancers: whether a server is here, and whether it is ready for requests.
   '/healthz': [nothing],
   '/readyz': [nothing],
-  '/v1/status': look,
-  '/metrics': look,
+  '/v1/status': metricsNeeds,
+  '/metrics': metricsNeeds,
 };
 
 export function isService(path: string): boolean {
@@ -29,7 +29,7 @@ type NeedsOf = (rest: string, query: string) => readonly Need[];
  */
 const bySegment: ReadonlyMap<string, NeedsOf> = new Map<string, NeedsOf>([
   ['rings', (name) => [{ kind: 'ring', keyspace: name }]],
-  ['duty', () => look],
+  ['duty', () => metricsNeeds],
   [inspectSegment, () => [role('operator')]],
   [listSegment, (keyspace) => [{ kind: 'data', role: 'read', keyspace, key: null }]],
   [
@@ -55,8 +55,8 @@ export function httpNeeds(
   if (service !== undefined) return service;
   const [, segment, rest = ''] = /^\/v1\/([^/]+)\/(.*)$/s.exec(path) ?? [];
   if (segment === undefined) return [anyToken];
-  const own = bySegment.get(segment);
-  if (own !== undefined) return own(rest, query);
+  const segmentNeeds = bySegment.get(segment);
+  if (segmentNeeds !== undefined) return segmentNeeds(rest, query);
   return keyNeeds(method, { keyspace: checkKeyspaceName(segment), key: keyOfPath(rest) }, headers);
 }
 

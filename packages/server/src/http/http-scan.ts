@@ -43,23 +43,23 @@ export async function answerScan(
     throw methodUnknown(request, { allow: ['GET'], hint: EXAMPLE });
   }
   const { ring } = coordinator.rings.get(checkKeyspaceName(keyspace));
-  const asked = knownQuery(query, PARAMETERS);
+  const parameters = knownQuery(query, PARAMETERS);
   const isList = segment === listSegment;
   const { reverse, ...scan } = {
     ...boundsOf(query),
-    reverse: yesOrNo('reverse', asked.get('reverse') ?? 'false'),
-    values: !isList && yesOrNo('values', asked.get('values') ?? 'true'),
-    limit: wholeNumber('limit', asked.get('limit') ?? String(listKeysMax), listKeysMax),
-    consistency: scanLevel(asked.get('consistency')),
-    only: onlyPartition(asked, ring.partitions),
+    reverse: yesOrNo('reverse', parameters.get('reverse') ?? 'false'),
+    values: !isList && yesOrNo('values', parameters.get('values') ?? 'true'),
+    limit: wholeNumber('limit', parameters.get('limit') ?? String(listKeysMax), listKeysMax),
+    consistency: scanLevel(parameters.get('consistency')),
+    only: onlyPartition(parameters, ring.partitions),
   };
   const ordered = isOrdered(ring.partitioner);
-  const use = { keyspace, reverse, ordered };
-  const cursor = asked.get('cursor');
-  const place = cursor === null ? null : readCursor(cursor, use);
+  const cursorUse = { keyspace, reverse, ordered };
+  const cursor = parameters.get('cursor');
+  const place = cursor === null ? null : readCursor(cursor, cursorUse);
   if (place !== null && !isOf(ring, scan.only, place)) throw badCursor(cursor);
   const part = await scanKeyspace(coordinator, { ...scan, keyspace, reverse, place });
-  const next = part.place === null ? null : writeCursor(part.place, use);
+  const next = part.place === null ? null : writeCursor(part.place, cursorUse);
   const items = part.rows.map((row) => (isList ? keyForm(row.key) : itemOf(row, scan)));
   const rest = isList ? { cursor: next } : { order: orderOf(ordered), cursor: next };
   if (request.headers.accept !== linesType) {
@@ -87,10 +87,10 @@ function scanLevel(word: string | null): KeyspaceScan['consistency'] {
 function isOf(ring: Ring, only: number | null, { partition, arc }: ScanPosition): boolean {
   if (partition >= ring.partitions) return false;
   if (only === null || isOrdered(ring.partitioner)) return true;
-  const whole = circleOf(ring.partitioner)?.arcOf(only);
+  const partitionArc = circleOf(ring.partitioner)?.arcOf(only);
   return arc === undefined
     ? partition === only
-    : arc.start === whole?.start && arc.end === whole.end;
+    : arc.start === partitionArc?.start && arc.end === partitionArc.end;
 }
 
 function itemOf(row: PageRow, { values }: Pick<KeyspaceScan, 'values'>): object {

@@ -35,7 +35,7 @@ import {
 } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
-import { givePlaces, refuseUnreadable } from './http-connections.ts';
+import { limitConnections, refuseUnreadable } from './http-connections.ts';
 import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
 import { httpNeeds, isService } from './http-needs.ts';
@@ -44,8 +44,8 @@ import { readyAnswer } from './ready-answer.ts';
 
 export interface HttpPorts {
   readonly guard: Guard;
-  readonly proven: Pick<ProvenPeers, 'isClosed'>;
-  readonly reconnects: Pick<PeerReconnects, 'isAwaited'>;
+  readonly proven: Pick<ProvenPeers, 'isMembersOnly'>;
+  readonly reconnects: Pick<PeerReconnects, 'isWaiting'>;
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
@@ -71,7 +71,7 @@ export function createHttp(ports: HttpPorts): Server {
   server.keepAliveTimeout = httpRequestMsMax;
   server.maxConnections = httpConnectionsMax;
   server.timeout = httpSilentMsMax;
-  givePlaces(server);
+  limitConnections(server);
   refuseUnreadable(server);
   return server;
 }
@@ -88,12 +88,12 @@ function inOrder(ports: HttpPorts): (request: IncomingMessage, response: ServerR
   const last = new WeakMap<Socket, Promise<void>>();
   return (request, response) => {
     const { socket } = request;
-    const before = last.get(socket);
+    const previous = last.get(socket);
     const exchange = { request, response };
-    const own = before?.then(() => answer(ports, exchange)) ?? answer(ports, exchange);
-    last.set(socket, own);
-    void own.then(() => {
-      if (last.get(socket) === own) last.delete(socket);
+    const current = previous?.then(() => answer(ports, exchange)) ?? answer(ports, exchange);
+    last.set(socket, current);
+    void current.then(() => {
+      if (last.get(socket) === current) last.delete(socket);
     });
   };
 }
@@ -123,9 +123,9 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
 async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   checkOrigin(exchange.request);
   const url = targetOf(exchange.request, ports.allowsHost);
-  const mark = url.indexOf('?');
-  const path = mark === -1 ? url : url.slice(0, mark);
-  const query = mark === -1 ? '' : url.slice(mark + 1);
+  const queryStart = url.indexOf('?');
+  const path = queryStart === -1 ? url : url.slice(0, queryStart);
+  const query = queryStart === -1 ? '' : url.slice(queryStart + 1);
   if (path !== anyHostPath) checkHost(exchange.request.headers.host, ports.allowsHost);
   const newcomer = path === statusPath ? newcomerStatus(ports.status, ports.guard) : null;
   if (newcomer !== null) {
@@ -134,28 +134,28 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   }
   const credential = credentialOf(exchange.request);
   requireNeeds(ports.guard, credential, { ...exchange, path, query });
-  const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
-  if (key?.[1] === 'rings') {
+  const match = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
+  if (match?.[1] === 'rings') {
     checkReading(exchange.request);
-    return answerRing(ports.status, { ...exchange, name: key[2] ?? '', query });
+    return answerRing(ports.status, { ...exchange, name: match[2] ?? '', query });
   }
-  if (key?.[1] === 'duty') {
+  if (match?.[1] === 'duty') {
     checkReading(exchange.request);
-    return answerDuty(ports.status, exchange.response, key[2] ?? '');
+    return answerDuty(ports.status, exchange.response, match[2] ?? '');
   }
-  if (key?.[1] === inspectSegment) return answerInspect(ports.status, key[2] ?? '', exchange);
-  if (key !== null) {
+  if (match?.[1] === inspectSegment) return answerInspect(ports.status, match[2] ?? '', exchange);
+  if (match !== null) {
     const end = ports.metrics.requestSeconds.startTimer({ method: exchange.request.method ?? '' });
     exchange.response.once('close', () => end({ status: exchange.response.statusCode }));
-    const target = { keyspace: key[1] ?? '', keyPath: key[2] ?? '', query };
+    const target = { keyspace: match[1] ?? '', keyPath: match[2] ?? '', query };
     if (target.keyspace === batchSegment) {
       const requireItem = (needs: readonly Need[]): void => ports.guard.require(credential, needs);
       return answerBatch({ ...ports, requireItem }, { keyspace: target.keyPath, query }, exchange);
     }
     const segment = target.keyspace;
     if (segment === listSegment || segment === scanSegment) {
-      const asked = { keyspace: target.keyPath, segment, query };
-      return answerScan(ports.coordinator, asked, exchange);
+      const scanTarget = { keyspace: target.keyPath, segment, query };
+      return answerScan(ports.coordinator, scanTarget, exchange);
     }
     return answerKey(ports, target, exchange);
   }
@@ -211,12 +211,12 @@ async function answerService(
     case '/readyz': {
       // Only callers with permission learn which rings are here.
       const ring = new URLSearchParams(query).get('ring');
-      const isHere = ports.status.rings.list().some((one) => one.ring.keyspace === ring);
+      const isHere = ports.status.rings.list().some((active) => active.ring.keyspace === ring);
       if (!isKnown && ring !== null && !isHere) return answerJson(response, 503, { ready: false });
       const { status, guard, proven, reconnects } = ports;
       const state = readyAnswer({ ...status, guard, proven, reconnects }, ring);
-      const told = isKnown ? state : { ready: state.ready };
-      return answerJson(response, state.ready ? 200 : 503, told);
+      const body = isKnown ? state : { ready: state.ready };
+      return answerJson(response, state.ready ? 200 : 503, body);
     }
     case statusPath: {
       const tokensUsed = Object.fromEntries(ports.guard.lastUse);
@@ -249,12 +249,12 @@ async function answerService(
 async function statusDocument(status: StatusPorts, query: string): Promise<object> {
   const disk = await status.store.disk.free();
   const ring = new URLSearchParams(query).get('sizes');
-  const asked = async (name: string) => ({
+  const sizesOf = async (name: string) => ({
     sizes: partitionSizes(status, name),
     files: await status.store.disk.fileBytes(name),
     rates: status.store.requests.rates(name),
   });
-  const sizes = ring === null ? {} : await asked(ring);
+  const sizes = ring === null ? {} : await sizesOf(ring);
   return { ...serverStatus(status), disk, ...sizes, ...(await middleFor(status, query)) };
 }
 
@@ -265,9 +265,9 @@ async function middleFor({ rings, store }: StatusPorts, query: string): Promise<
   return { middle: await estimateMedian(store, ring, Number(partition)) };
 }
 
-/** `named`: RING/PARTITION. */
-function answerDuty(ports: StatusPorts, response: ServerResponse, named: string): void {
-  const [ring = '', partition = ''] = named.split(/\/(.*)/s);
+/** `path`: RING/PARTITION. */
+function answerDuty(ports: StatusPorts, response: ServerResponse, path: string): void {
+  const [ring = '', partition = ''] = path.split(/\/(.*)/s);
   const active = ports.rings.get(checkKeyspaceName(ring));
   answerJson(response, 200, partitionDuty(ports, active, partition));
 }

@@ -72,8 +72,8 @@ export function inspect(
 }
 
 function inspectRings(store: InspectedStore): InspectedRing[] {
-  const all = [...store.list(), ...store.damaged()].map(({ keyspace }) => keyspace);
-  return [...new Set(all)].sort().map((ring) => {
+  const ringNames = [...store.list(), ...store.damaged()].map(({ keyspace }) => keyspace);
+  return [...new Set(ringNames)].sort().map((ring) => {
     const partitions = inspectPartitions(store, ring);
     const count = (state: InspectedPartition['state']): number =>
       partitions.filter((one) => one.state === state).length;

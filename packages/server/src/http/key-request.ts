@@ -38,13 +38,13 @@ export function knownQuery(query: string, names: readonly string[]): URLSearchPa
   for (const part of query.split('&')) {
     if (part === '') continue;
     const [name = ''] = part.split('=', 1);
-    const shown = shortened(name, NAME_CHARACTERS);
+    const shortName = shortened(name, NAME_CHARACTERS);
     if (!names.includes(name)) {
       const hint = `the parameters are: ${names.join(', ')}`;
-      throw new CodedError('USAGE', `unknown parameter ${shown}`, { hint });
+      throw new CodedError('USAGE', `unknown parameter ${shortName}`, { hint });
     }
     if (seen.has(name)) {
-      const message = `the parameter ${shown} occurs more than once`;
+      const message = `the parameter ${shortName} occurs more than once`;
       throw new CodedError('USAGE', message, { hint: 'send it once' });
     }
     seen.add(name);
@@ -64,10 +64,10 @@ export function sessionOf(headers: IncomingHttpHeaders): SessionToken | null {
  */
 export function nextSession(
   session: SessionToken | null,
-  seen: Stamp | null,
+  stamp: Stamp | null,
   consistency: ConsistencyLevel,
 ): Readonly<Record<string, string>> {
-  const next = advanceSession(session, seen, consistency);
+  const next = advanceSession(session, stamp, consistency);
   return next === null ? {} : { [sessionHeader]: formatSessionToken(next) };
 }
 

@@ -13,7 +13,7 @@ const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
 function portsWith(
   ready: Readonly<Record<string, readonly number[]>>,
   list: readonly ActiveRing[] = [large, small],
-  shape: Partial<Record<'isClosed' | 'isGranted' | 'isPending' | 'isAwaited', true>> & {
+  shape: Partial<Record<'isMembersOnly' | 'isGranted' | 'isPending' | 'isWaiting', true>> & {
     /** The highest version that was ever active. */
     readonly highest?: number;
   } = {},
@@ -27,11 +27,11 @@ function portsWith(
   };
   // The answer reads nothing else of the server.
   return {
-    rings: { list: () => list, get, onDisk: () => ({ version: shape.highest ?? 1 }) },
+    rings: { list: () => list, get, highestOnDisk: () => ({ version: shape.highest ?? 1 }) },
     store: { list: () => infos },
     guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
-    proven: { isClosed: () => shape.isClosed === true },
-    reconnects: { isAwaited: shape.isAwaited === true },
+    proven: { isMembersOnly: () => shape.isMembersOnly === true },
+    reconnects: { isWaiting: shape.isWaiting === true },
   } as unknown as ReadyPorts;
 }
 
@@ -70,23 +70,23 @@ test('a server that still waits for its first access document is not ready', () 
 
 test('a server that peers may not have reconnected to is not ready, and says why', () => {
   const without = { ...large, self: null };
-  const ports = portsWith({ small: [0, 1, 2, 3] }, [without, small], { isAwaited: true });
+  const ports = portsWith({ small: [0, 1, 2, 3] }, [without, small], { isWaiting: true });
   expect(readyAnswer(ports, null)).toMatchObject({
     ready: false,
     waiting: [{ ring: 'small', notReady: 0, why: 'JUST_STARTED' }],
   });
   // Nobody connects to a server that no ring names.
-  expect(readyAnswer(portsWith({}, [without], { isAwaited: true }), null).ready).toBe(true);
+  expect(readyAnswer(portsWith({}, [without], { isWaiting: true }), null).ready).toBe(true);
 });
 
 test('a server outside a ring is ready only if the devices of the ring answer it', () => {
   const without = { ...small, self: null };
-  expect(readyAnswer(portsWith({}, [without], { isClosed: true }), null)).toEqual({
+  expect(readyAnswer(portsWith({}, [without], { isMembersOnly: true }), null)).toEqual({
     ready: false,
     rings: [{ ring: 'small', ready: false, notReady: 0 }],
     waiting: [{ ring: 'small', notReady: 0, why: 'CALLER_UNPROVEN' }],
   });
-  const granted = { isClosed: true, isGranted: true } as const;
+  const granted = { isMembersOnly: true, isGranted: true } as const;
   expect(readyAnswer(portsWith({}, [without], granted), null).ready).toBe(true);
 });
 

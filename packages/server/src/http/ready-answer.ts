@@ -32,7 +32,7 @@ interface ReadyAnswer {
 
 export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, NonMemberPorts {
   readonly guard: Pick<Guard, 'isGranted' | 'isPending'>;
-  readonly reconnects: Pick<PeerReconnects, 'isAwaited'>;
+  readonly reconnects: Pick<PeerReconnects, 'isWaiting'>;
 }
 
 /**
@@ -42,15 +42,15 @@ export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, NonMem
  */
 export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
   const { rings, store, guard } = ports;
-  const asked = ring === null ? rings.list() : [rings.get(ring)];
+  const actives = ring === null ? rings.list() : [rings.get(ring)];
   const infos = store.list();
-  const found = asked.map((active) => {
+  const found = actives.map((active) => {
     const notReady = notReadyHere(infos, active);
-    const given = activeDuties(active).serve.length;
+    const served = activeDuties(active).serve.length;
     const { keyspace } = active.ring;
     const why = whyNot(ports, active);
     const ready = notReady === 0 && why === null;
-    return { ring: keyspace, ready, notReady, why, given };
+    return { ring: keyspace, ready, notReady, why, served };
   });
   const waiting = found
     .filter(({ ready }) => !ready)
@@ -60,16 +60,16 @@ export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer
       ...(why !== null && { why }),
     }));
   // Rings that give this device nothing are ignored, unless there are no others.
-  const given = found.filter((one) => one.given > 0);
-  const counted = given.length === 0 ? found : given;
+  const servingRings = found.filter((one) => one.served > 0);
+  const counted = servingRings.length === 0 ? found : servingRings;
   const isReady = counted.length === 0 || counted.some(({ ready }) => ready);
-  const told = found.map(({ ring: name, ready, notReady }) => ({ ring: name, ready, notReady }));
-  return { ready: isReady && !guard.isPending, rings: told, waiting };
+  const items = found.map(({ ring: name, ready, notReady }) => ({ ring: name, ready, notReady }));
+  return { ready: isReady && !guard.isPending, rings: items, waiting };
 }
 
 function whyNot(ports: ReadyPorts, active: ActiveRing): WhyNot | null {
   const { keyspace, version } = active.ring;
-  if (version < (ports.rings.onDisk(keyspace)?.version ?? 0)) return 'RING_STALE';
+  if (version < (ports.rings.highestOnDisk(keyspace)?.version ?? 0)) return 'RING_STALE';
   if (!isGatewayAccepted(ports, active)) return 'CALLER_UNPROVEN';
-  return active.self !== null && ports.reconnects.isAwaited ? 'JUST_STARTED' : null;
+  return active.self !== null && ports.reconnects.isWaiting ? 'JUST_STARTED' : null;
 }

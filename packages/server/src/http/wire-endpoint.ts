@@ -38,7 +38,7 @@ interface WirePorts extends ChannelOptions {
    */
   readonly isPowerless?: (caller: Caller) => boolean;
   /** Limits the incomplete messages of all callers that are not known. */
-  readonly begun?: ByteBudget;
+  readonly incompleteBudget?: ByteBudget;
   /** Called for each connection, with the request that opened it. */
   readonly onChannel?: (channel: Caller, request: IncomingMessage) => void;
 }
@@ -51,7 +51,7 @@ export function acceptWire(
   http: Server,
   {
     budget = new AnswerBudget(),
-    begun = begunMessages,
+    incompleteBudget = incompleteMessages,
     onProven,
     onChannel,
     isKnown,
@@ -61,19 +61,19 @@ export function acceptWire(
   connectionsMax = wireConnectionsMax,
 ): () => Promise<void> {
   // Connections of clients and servers live long. Pings find dead ones.
-  const places = new ConnectionLimiter({
+  const limiter = new ConnectionLimiter({
     max: connectionsMax,
     reserved: isKnown === undefined ? 0 : Math.min(wireReservedMax, connectionsMax >> 3),
     perAddressMax: wirePerAddressMax,
   });
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
-  const leavers = new Map<WebSocket, () => void>();
+  const leaveBySocket = new Map<WebSocket, () => void>();
   let isEnding = false;
   http.on('upgrade', (request, socket, head) => {
     // No other listener remains from here on: without this one, a reset connection would end the
     // process.
     socket.on('error', () => socket.destroy());
-    const form = refusalOf(request);
+    const requestRefusal = refusalOf(request);
     let mayEnd = (): boolean => false;
     const guest = {
       address: request.socket.remoteAddress ?? '',
@@ -81,19 +81,19 @@ export function acceptWire(
       isBusy: () => !mayEnd(),
       end: () => void request.socket.destroy(),
     };
-    const place = form === null && !isEnding ? places.enter(guest) : null;
-    const refusal = form ?? (place === null ? '503 Service Unavailable' : null);
-    if (place !== null) request.socket.once('close', () => place.leave());
+    const admission = requestRefusal === null && !isEnding ? limiter.enter(guest) : null;
+    const refusal = requestRefusal ?? (admission === null ? '503 Service Unavailable' : null);
+    if (admission !== null) request.socket.once('close', () => admission.leave());
     if (refusal !== null) {
       refuseConnection(socket, `HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
-      const onLeaver = (leave: () => void): void => void leavers.set(webSocket, leave);
+      const onLeaver = (leave: () => void): void => void leaveBySocket.set(webSocket, leave);
       const channel = socketChannel(webSocket, peer, { ...answers, budget, onLeaver });
-      webSocket.once('close', () => leavers.delete(webSocket));
-      if (!guest.isKnown()) countBegun(webSocket, request.socket, begun);
+      webSocket.once('close', () => leaveBySocket.delete(webSocket));
+      if (!guest.isKnown()) countBegun(webSocket, request.socket, incompleteBudget);
       mayEnd = () => isPowerless?.(channel) === true;
       onChannel?.(channel, request);
       const key = keyShown(request);
@@ -107,8 +107,8 @@ export function acceptWire(
   });
   return async () => {
     isEnding = true;
-    const ended = [...leavers.keys()].map((webSocket) => once(webSocket, 'close'));
-    for (const leave of leavers.values()) leave();
+    const ended = [...leaveBySocket.keys()].map((webSocket) => once(webSocket, 'close'));
+    for (const leave of leaveBySocket.values()) leave();
     await Promise.race([Promise.allSettled(ended), delay(httpEndMsMax, null, { ref: false })]);
     for (const socket of sockets.clients) socket.terminate();
     sockets.close();
@@ -136,7 +136,7 @@ function refusalOf(request: IncomingMessage): string | null {
 }
 
 /** What has come of messages that are not whole yet, of all listeners of this process together. */
-const begunMessages = new ByteBudget(wireBegunBytesMax);
+const incompleteMessages = new ByteBudget(wireBegunBytesMax);
 
 /** Header of a ping or pong from a client (RFC 6455, 5.2): two bytes and the mask. */
 const CONTROL_HEAD_BYTES = 6;

@@ -14,9 +14,9 @@ export async function checkCompleteFiles(data: string): Promise<Finding[]> {
   try {
     const held = (await CompleteFiles.load(data)).list();
     if (held.length === 0) return [];
-    const there = [...(await partitionsThere(data)), ...(await dropped(data))];
-    const accounted = new Set(there.map(partitionName));
-    return held.filter((place) => !accounted.has(partitionName(place))).map(missed);
+    const present = [...(await partitionsThere(data)), ...(await dropped(data))];
+    const accounted = new Set(present.map(partitionName));
+    return held.filter((ref) => !accounted.has(partitionName(ref))).map(missed);
   } catch (error) {
     if (!hasCode(error, 'DISK_FAILED')) throw error;
     return [{ code: error.code, message: error.message }];
@@ -33,7 +33,7 @@ async function dropped(data: string): Promise<PartitionRef[]> {
 }
 
 function missed({ keyspace, partition }: PartitionRef): Finding {
-  const place = partitionName({ keyspace, partition });
-  const message = `${place}: ${folderDeleted}; the next start refills it`;
+  const name = partitionName({ keyspace, partition });
+  const message = `${name}: ${folderDeleted}; the next start refills it`;
   return { code: 'PARTITION_ABSENT', message, details: { keyspace, partition } };
 }

@@ -76,7 +76,7 @@ interface Conditions {
   readonly nowMs: number;
 }
 
-interface Asked extends Conditions {
+interface LoadChoiceInput extends Conditions {
   /** The loads under way. */
   readonly running: readonly Source[];
   /** Whether to leave out loads that wait for the same as another one: there may be thousands. */
@@ -89,21 +89,21 @@ interface Asked extends Conditions {
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
   lists: Iterable<readonly Candidate[]>,
-  { running, isShort = false, ...conditions }: Asked,
+  { running, isShort = false, ...conditions }: LoadChoiceInput,
 ): LoadChoice<Candidate> {
-  const taken: Source[] = [...running];
+  const sourcesInUse: Source[] = [...running];
   const start: Candidate[] = [];
   const wait: { candidate: Candidate; why: WaitReason }[] = [];
   const wakes: number[] = [];
   const { rule, nowMs, busy } = conditions;
-  const queues = [...lists].map((list) => ({ list, at: 0 }));
+  const queues = [...lists].map((list) => ({ list, nextIndex: 0 }));
   for (let next = mostUrgent(queues); next !== null; next = mostUrgent(queues)) {
     const { queue, candidate } = next;
-    queue.at += 1;
-    const why = whyWait(candidate, { ...conditions, taken });
+    queue.nextIndex += 1;
+    const why = whyWait(candidate, { ...conditions, sourcesInUse });
     if (why === null) {
       start.push(candidate);
-      taken.push(candidate);
+      sourcesInUse.push(candidate);
       continue;
     }
     wait.push({ candidate, why });
@@ -114,7 +114,7 @@ export function chooseLoads<Candidate extends LoadCandidate>(
     if (!isShort || why === 'paused' || why === 'cooldown') continue;
     if (why === 'device' || why === 'throttle') break;
     // All loads of one source wait for the same.
-    queue.at = queue.list.length;
+    queue.nextIndex = queue.list.length;
   }
   return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
 }
@@ -138,7 +138,7 @@ export function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
 interface Queue<Candidate> {
   readonly list: readonly Candidate[];
   /** Index of the next candidate to look at. */
-  at: number;
+  nextIndex: number;
 }
 
 /** Returns the most urgent of the next candidates of all queues; null when all have ended. */
@@ -147,7 +147,7 @@ function mostUrgent<Candidate extends LoadCandidate>(
 ): { readonly queue: Queue<Candidate>; readonly candidate: Candidate } | null {
   let first: ReturnType<typeof mostUrgent<Candidate>> = null;
   for (const queue of queues) {
-    const candidate = queue.list[queue.at];
+    const candidate = queue.list[queue.nextIndex];
     if (candidate === undefined) continue;
     if (first === null || byUrgency(candidate, first.candidate) < 0) first = { queue, candidate };
   }
@@ -156,20 +156,20 @@ function mostUrgent<Candidate extends LoadCandidate>(
 
 function whyWait(
   { paused, notBeforeMs, source, sourceName }: LoadCandidate,
-  conditions: Conditions & { readonly taken: readonly Source[] },
+  conditions: Conditions & { readonly sourcesInUse: readonly Source[] },
 ): WaitReason | null {
-  const { taken, limits, rule, busy, nowMs } = conditions;
+  const { sourcesInUse, limits, rule, busy, nowMs } = conditions;
   if (paused) return 'paused';
   if (notBeforeMs > nowMs) return 'cooldown';
-  if (taken.length >= limits.device) return 'device';
-  if (taken.length >= (rule.loads ?? limits.device)) return 'throttle';
+  if (sourcesInUse.length >= limits.device) return 'device';
+  if (sourcesInUse.length >= (rule.loads ?? limits.device)) return 'throttle';
   if (nowMs < rule.startAtMs) return 'throttle';
-  const from = busy.get(sourceName);
-  if (from !== undefined && nowMs < from.untilMs) {
-    const fromThere = taken.filter((one) => one.sourceName === sourceName);
-    if (fromThere.length >= from.places) return 'busy';
+  const busySource = busy.get(sourceName);
+  if (busySource !== undefined && nowMs < busySource.untilMs) {
+    const fromSource = sourcesInUse.filter((one) => one.sourceName === sourceName);
+    if (fromSource.length >= busySource.places) return 'busy';
   }
-  const localities = taken.map((one) => one.source);
+  const localities = sourcesInUse.map((one) => one.source);
   if (countAt(localities, 'server', source) >= limits.server) return 'server';
   if (countAt(localities, 'zone', source) >= limits.zone) return 'zone';
   return null;

@@ -54,7 +54,7 @@ test('under a ring without this device only drained partitions are forgotten', a
   await using folder = await scratchFolder();
   const held = await CompleteFiles.load(folder.path);
   await held.follow(cities, files([0, 'ready'], [1, 'ready']));
-  held.giveUp('cities', 0);
+  held.noteHandedOver('cities', 0);
   await held.follow({ ...cities, self: null }, files());
   expect(await noted(folder.path)).toEqual(['cities/1']);
 });

@@ -54,7 +54,7 @@ export class CompleteFiles {
   }
 
   /** To be called when every holder has the records of a file: its absence is then no loss. */
-  giveUp(keyspace: string, partition: number): void {
+  noteHandedOver(keyspace: string, partition: number): void {
     getOrMake(this.#givenUp, keyspace, () => new Set()).add(partition);
   }
 
@@ -81,9 +81,9 @@ export class CompleteFiles {
       !states.has(partition) && isSurplus(active, partition) && isGivenUp(partition);
     const gone = new Set([...held].filter(isGone));
     if (added.length === 0 && gone.size === 0) return;
-    const all = new Map(this.#held).set(keyspace, new Set([...held, ...added]).difference(gone));
-    const keyspaces = Object.fromEntries([...all].map(([name, some]) => [name, [...some]]));
+    const next = new Map(this.#held).set(keyspace, new Set([...held, ...added]).difference(gone));
+    const keyspaces = Object.fromEntries([...next].map(([name, ids]) => [name, [...ids]]));
     await writeState(this.#file, heldSchema, { format: 1, keyspaces });
-    this.#held = all;
+    this.#held = next;
   }
 }

@@ -45,19 +45,19 @@ export async function confirmTakeover(
   active: ActiveRing,
   former: ReadonlyMap<number, FormerSlots>,
 ): Promise<number[]> {
-  const asked = new Set(
-    [...former].flatMap(([partition, one]) => othersOf(active, partition, one)),
+  const deviceIds = new Set(
+    [...former].flatMap(([partition, formerSlots]) => othersOf(active, partition, formerSlots)),
   );
   const confirmed = new Set<number>();
   await Promise.all(
-    [...asked].map(async (device) => {
+    [...deviceIds].map(async (device) => {
       if (await hasActivated(devices, active, device)) confirmed.add(device);
     }),
   );
-  return [...former].flatMap(([partition, one]) => {
-    const others = othersOf(active, partition, one);
+  return [...former].flatMap(([partition, formerSlots]) => {
+    const others = othersOf(active, partition, formerSlots);
     const behind = others.filter((device) => !confirmed.has(device)).length;
-    const quorum = quorumOf(one.slots);
+    const quorum = quorumOf(formerSlots.slots);
     return behind < quorum ? [partition] : [];
   });
 }
@@ -72,9 +72,9 @@ async function hasActivated(
   device: number,
 ): Promise<boolean> {
   const { keyspace, version } = active.ring;
-  const nothing = { keyspace, ringVersion: version, partitions: [] };
+  const request = { keyspace, ringVersion: version, partitions: [] };
   try {
-    await devices.call({ active, device }, digests, nothing);
+    await devices.call({ active, device }, digests, request);
     return true;
   } catch {
     return false;

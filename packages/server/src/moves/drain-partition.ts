@@ -29,19 +29,19 @@ export async function drainPartition(
   const { keyspace } = active.ring;
   ports.requireDropsAllowed(active);
   await ports.inFlight.drained(keyspace, partition);
-  const held = ports.store.info(keyspace, partition);
-  if (held === null || !isSurplus(active, partition)) return;
+  const info = ports.store.info(keyspace, partition);
+  if (info === null || !isSurplus(active, partition)) return;
   if (ports.current(keyspace).id !== active.id) throw changed(partition);
   const holders = holdersOf(active.ring, partition);
   if (holders.length === 0 && active.self === null) throw reshaped(partition);
   // From here on the file misses writes, so if a later ring names this device again, it must
   // refill.
-  if (held.state === 'ready') await ports.store.setState(keyspace, partition, 'filling');
+  if (info.state === 'ready') await ports.store.setState(keyspace, partition, 'filling');
   // failpoint: drain.fenced
   await Promise.all(holders.map((device) => confirmAll(ports, { active, partition, device })));
-  const now = ports.store.info(keyspace, partition);
+  const infoNow = ports.store.info(keyspace, partition);
   const latest = ports.current(keyspace);
-  const unchanged = now?.seq === held.seq && now.incarnation === held.incarnation;
+  const unchanged = infoNow?.seq === info.seq && infoNow.incarnation === info.incarnation;
   if (!unchanged || latest.id !== active.id) throw changed(partition);
   ports.requireDropsAllowed(active);
   // failpoint: drain.before-drop
@@ -70,17 +70,17 @@ interface Holder {
 }
 
 async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
-  const mine = ports.store.info(holder.active.ring.keyspace, holder.partition);
+  const ownInfo = ports.store.info(holder.active.ring.keyspace, holder.partition);
   const { digest, incarnation } = await holdingOf(ports, holder);
-  if (digest === mine?.digest) return;
+  if (digest === ownInfo?.digest) return;
   if (await isCoveredByPeer(ports, { ...holder, incarnation })) return;
   const everything = { ...holder, since: 0, nowMs: Number.POSITIVE_INFINITY };
   await pushRows(ports, everything);
   if (await isCoveredByPeer(ports, { ...holder, incarnation })) return;
   const proof = await pushRows(ports, everything);
   if (proof.pushed > 0) {
-    const lacked = `d${holder.device} still lacked ${proof.pushed} records`;
-    throw new CodedError('PARTITION_FILLING', lacked);
+    const message = `d${holder.device} still lacked ${proof.pushed} records`;
+    throw new CodedError('PARTITION_FILLING', message);
   }
 }
 

@@ -91,7 +91,7 @@ export class DrainQueue {
   ): Promise<void> {
     const whyHeld = await this.#judge(active, infos);
     const { keyspace } = active.ring;
-    const notes = this.#of(keyspace);
+    const notes = this.#notesOf(keyspace);
     const waiting: Waiting[] = [];
     for (const partition of partitions) {
       if (this.#isBusy({ active, notes, partition })) continue;
@@ -99,8 +99,8 @@ export class DrainQueue {
       notes.reasons.set(partition, reason ?? `${drainsMax} others are drained first`);
       if (reason === null) waiting.push({ active, notes, partition });
     }
-    const goes = new Set(waiting.map(({ partition }) => partition));
-    const complete = infos.filter((one) => one.state === 'ready' && goes.has(one.partition));
+    const drainable = new Set(waiting.map(({ partition }) => partition));
+    const complete = infos.filter((one) => one.state === 'ready' && drainable.has(one.partition));
     // If this fails, as on a full disk, each drain notes its own file, or reports why it cannot.
     await this.#ports.onceComplete.note(complete).catch(() => undefined);
     const sorted = waiting.sort((a, b) => failuresOf(a) - failuresOf(b));
@@ -117,8 +117,8 @@ export class DrainQueue {
       return;
     }
     const { loads } = this.#ports.loadThrottle();
-    const most = loads === null ? drainsMax : Math.min(drainsHeldBackMax, loads * drainsPerLoad);
-    while (this.#running < most) {
+    const limit = loads === null ? drainsMax : Math.min(drainsHeldBackMax, loads * drainsPerLoad);
+    while (this.#running < limit) {
       const next = this.#next();
       if (next === undefined) return;
       if (!this.#isBusy(next)) void this.#drain(next);
@@ -136,15 +136,15 @@ export class DrainQueue {
   }
 
   view(keyspace: string): DrainsView {
-    return this.#of(keyspace);
+    return this.#notesOf(keyspace);
   }
 
   /** Forgets partitions that the ring no longer gives to other devices. */
   forgetEnded(active: ActiveRing): void {
-    const { reasons, failures } = this.#of(active.ring.keyspace);
-    for (const noted of [reasons, failures]) {
-      for (const partition of noted.keys()) {
-        if (!isSurplus(active, partition)) noted.delete(partition);
+    const { reasons, failures } = this.#notesOf(active.ring.keyspace);
+    for (const map of [reasons, failures]) {
+      for (const partition of map.keys()) {
+        if (!isSurplus(active, partition)) map.delete(partition);
       }
     }
   }
@@ -162,9 +162,9 @@ export class DrainQueue {
   ): Promise<(partition: number) => string | null> {
     const { keyspace } = active.ring;
     try {
-      const held = await this.#ports.guard.judge(active, infos);
-      const reason = this.#whyHeld(active, { held: held.size, files: infos.length });
-      return (partition) => (held.has(partition) ? reason : null);
+      const heldPartitions = await this.#ports.guard.judge(active, infos);
+      const reason = this.#whyHeld(active, { held: heldPartitions.size, files: infos.length });
+      return (partition) => (heldPartitions.has(partition) ? reason : null);
     } catch (error) {
       this.#listener.onFailed(keyspace, error, {});
       const reason = messageOf(error);
@@ -189,7 +189,7 @@ export class DrainQueue {
     return notes.running.has(partition) || this.#listener.isBusy(active.ring.keyspace, partition);
   }
 
-  #of(keyspace: string): DrainNotes {
+  #notesOf(keyspace: string): DrainNotes {
     const none = () => ({ reasons: new Map(), failures: new Map(), running: new Set<number>() });
     return getOrMake(this.#notes, keyspace, none);
   }
@@ -200,24 +200,24 @@ export class DrainQueue {
     notes.running.add(partition);
     notes.reasons.set(partition, 'offering records to the holders');
     const { keyspace } = active.ring;
-    const begunMs = this.#ports.monotonicMs();
+    const startedMs = this.#ports.monotonicMs();
     try {
-      const held = this.#ports.store.info(keyspace, partition);
-      if (held?.state === 'ready') await this.#ports.onceComplete.note([held]);
+      const info = this.#ports.store.info(keyspace, partition);
+      if (info?.state === 'ready') await this.#ports.onceComplete.note([info]);
       await drainPartition(this.#ports, { active, partition });
-      for (const noted of [notes.reasons, notes.failures]) noted.delete(partition);
+      for (const map of [notes.reasons, notes.failures]) map.delete(partition);
       this.#listener.onDropped(keyspace, partition);
       this.#ports.onceComplete.forget(keyspace, partition);
       release();
     } catch (error) {
       notes.reasons.set(partition, whyNot(error));
-      const before = failuresOf({ notes, partition });
-      notes.failures.set(partition, before + 1);
-      const pauseMs = Math.min(drainRetryMsMin * 2 ** before, dutyRetryMs);
+      const failures = failuresOf({ notes, partition });
+      notes.failures.set(partition, failures + 1);
+      const pauseMs = Math.min(drainRetryMsMin * 2 ** failures, dutyRetryMs);
       this.#listener.onFailed(keyspace, error, { release, pauseMs });
     } finally {
       this.#running -= 1;
-      this.#cooldown.after(begunMs);
+      this.#cooldown.after(startedMs);
       this.#ports.onDrainEnded();
       this.#fill();
       this.#listener.onEnded();

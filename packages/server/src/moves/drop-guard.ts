@@ -99,9 +99,9 @@ export class DropGuard {
 
   async #keep(keyspace: string, note: DropNote): Promise<void> {
     const before = this.#notes.get(keyspace) ?? noDrops;
-    const isQuiet = note.explained.length + note.held.length === 0;
-    const wasQuiet = before.explained.length + before.held.length === 0;
-    if (!isQuiet || !wasQuiet) {
+    const isEmpty = note.explained.length + note.held.length === 0;
+    const wasEmpty = before.explained.length + before.held.length === 0;
+    if (!isEmpty || !wasEmpty) {
       await makeDirectory(this.#directory);
       await writeState(this.#file(keyspace), noteSchema, note);
     }
@@ -126,8 +126,8 @@ function leavingOf({ ring, self }: ActiveRing): number[] {
 function checkShown(active: ActiveRing, shown: ShownDrops, count: number): void {
   if (shown.ringId === active.id && shown.count === count) return;
   const { keyspace } = active.ring;
-  const given = `${shown.count} drops under ring ${shown.ringId.slice(0, 12)}`;
-  const message = `${given}, but ${count} are held under ring ${active.id.slice(0, 12)}`;
+  const shownText = `${shown.count} drops under ring ${shown.ringId.slice(0, 12)}`;
+  const message = `${shownText}, but ${count} are held under ring ${active.id.slice(0, 12)}`;
   throw new CodedError('DROPS_DIFFER', message, {
     hint: `ring-builder trash ${keyspace} confirm shows what is held now`,
     details: { shown, held: { ringId: active.id, count } },
@@ -169,9 +169,9 @@ export function judgeDrops(note: DropNote, facts: DropFacts): DropNote {
   const unexplained = notable.flatMap(({ partition }) => (known.has(partition) ? [] : [partition]));
   const isSame = note.ring === ring;
   const wasHeld = unexplained.filter((partition) => note.held.includes(partition));
-  const isMuch = unexplained.length > dropsMax(files);
+  const isTooMany = unexplained.length > dropsMax(files);
   // A restart at another address takes the device out of a ring that was judged before.
-  const held = !isNamed ? unexplained : isSame ? wasHeld : isMuch ? unexplained : [];
+  const held = !isNamed ? unexplained : isSame ? wasHeld : isTooMany ? unexplained : [];
   const next = { ring, explained: explained.sort(ascending), held: held.sort(ascending) };
   return JSON.stringify(next) === JSON.stringify(note) ? note : next;
 }

@@ -26,13 +26,13 @@ type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
 export function parentsHere(store: Store, { active, partition, move }: Child): number[] | null {
   const { reshape, keyspace } = active.ring;
   if ((reshape?.kind === 'to') !== (move !== null)) return null;
-  const found = reshapeMappingOf(active.ring);
-  const parents = found.parents.get(partition);
+  const mapping = reshapeMappingOf(active.ring);
+  const parents = mapping.parents.get(partition);
   if (parents === undefined) return null;
-  const givers = found.emptied.has(partition) ? [] : [...parents];
-  if (reshape?.kind === 'to') return givers;
+  const sources = mapping.emptied.has(partition) ? [] : [...parents];
+  if (reshape?.kind === 'to') return sources;
   const isLost = store.marks(keyspace, partition)?.state === 'lost';
-  return !isLost && parents.every((parent) => isComplete(store, active, parent)) ? givers : null;
+  return !isLost && parents.every((parent) => isComplete(store, active, parent)) ? sources : null;
 }
 
 function isComplete(store: Store, { ring }: ActiveRing, partition: number): boolean {
@@ -55,15 +55,15 @@ export async function fillChild(
   const { fills } = ports.store.children;
   const { active, partition, onProgress } = task;
   const child = { keyspace: active.ring.keyspace, partition };
-  const begun = fills.underway(child);
-  if (begun !== null) await begun;
+  const pass = fills.underway(child);
+  if (pass !== null) await pass;
   else if (fills.adoptedChild(child) === null) {
     const children = [child, ...siblingsOf(ports.store, task, parents)];
     await fills.run(children, () => fillAll(ports, task, familyOf(active, parents, children)));
   }
-  const given = fills.adoptedChild(child);
-  if (given === null) throw filling(partition);
-  onProgress({ rows: given.rows, bytes: given.bytes });
+  const adopted = fills.adoptedChild(child);
+  if (adopted === null) throw filling(partition);
+  onProgress({ rows: adopted.rows, bytes: adopted.bytes });
 }
 
 /**
@@ -77,10 +77,12 @@ function siblingsOf(
 ): PartitionRef[] {
   const { keyspace, reshape } = active.ring;
   if (reshape?.kind !== 'to') return [];
-  const found = reshapeMappingOf(active.ring);
-  const ids = [...found.parents.keys()].filter((id) => id !== partition && !found.emptied.has(id));
+  const mapping = reshapeMappingOf(active.ring);
+  const ids = [...mapping.parents.keys()].filter(
+    (id) => id !== partition && !mapping.emptied.has(id),
+  );
   const siblings = ids.filter((id) =>
-    found.parents.get(id)?.every((parent) => parents.includes(parent)),
+    mapping.parents.get(id)?.every((parent) => parents.includes(parent)),
   );
   return store.children.fills.unfilled(siblings.map((id) => ({ keyspace, partition: id })));
 }
@@ -103,9 +105,9 @@ function familyOf(
 ): Family {
   const { keyspace, reshape, partitioner } = ring;
   const isShared = reshape?.kind === 'to';
-  const wanted = isShared ? reshape.partitioner : partitioner;
-  const childOf = partitionerOf(wanted);
-  return { keyspace, parents, children, partitioner: wanted, childOf, isShared };
+  const childPartitioner = isShared ? reshape.partitioner : partitioner;
+  const childOf = partitionerOf(childPartitioner);
+  return { keyspace, parents, children, partitioner: childPartitioner, childOf, isShared };
 }
 
 async function fillAll(
@@ -115,8 +117,8 @@ async function fillAll(
 ): Promise<ReadonlyMap<number, AdoptedChild>> {
   const { store } = ports;
   const { keyspace, parents, children, isShared } = family;
-  const complete = () => parents.map((parent) => requireComplete(store, task.active, parent));
-  const before = complete();
+  const parentInfos = () => parents.map((parent) => requireComplete(store, task.active, parent));
+  const before = parentInfos();
   const bytesTotal = before.reduce((sum, { bytes }) => sum + bytes, 0);
   await ports.throttle.pass(bytesTotal);
   task.onProgress({ stage: 'copying', bytes: 0, bytesTotal });
@@ -127,7 +129,7 @@ async function fillAll(
   if (isShared) await share(store, family);
   const adopted = await store.children.adopt({ ...family, children: files });
   if (!isShared) await store.write(promisesOf(store, family));
-  const after = complete();
+  const after = parentInfos();
   const isSame = after.every(
     ({ incarnation, floorMs }, index) =>
       before[index]?.incarnation === incarnation && before[index]?.floorMs === floorMs,

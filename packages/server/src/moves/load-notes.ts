@@ -105,8 +105,8 @@ export function forgetEndedLoads({ ring, self }: ActiveRing, notes: LoadNotes): 
     ring.moves.flatMap((move) => (move.to === self ? [move.assignment] : [])),
   );
   for (const [partition, assignment] of notes.loaded) {
-    const named = ring.table.some((row) => row[partition] === self);
-    if (!inFlight.has(assignment) && !named) notes.loaded.delete(partition);
+    const isNamed = ring.table.some((row) => row[partition] === self);
+    if (!inFlight.has(assignment) && !isNamed) notes.loaded.delete(partition);
   }
   for (const assignment of notes.receipts.keys()) {
     if (!inFlight.has(assignment)) notes.receipts.delete(assignment);

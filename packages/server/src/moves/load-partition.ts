@@ -16,7 +16,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-notes.ts';
 import { catchUpFile, pullRows } from './pull-rows.ts';
-import { sourcesOf, suffices, tooFew } from './refill-sources.ts';
+import { hasEnoughSources, sourcesOf, tooFewSources } from './refill-sources.ts';
 import { takeOverBallots } from './take-over-ballots.ts';
 
 export interface LoadPorts extends CopyPorts {
@@ -70,9 +70,9 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
     await fillChild(ports, task, parents);
     return { copy: null, merged: [] };
   }
-  const { sourceFaults, bytes: lacking } = earlier ?? { sourceFaults: 0, bytes: null };
+  const { sourceFaults, bytes: neededBytes } = earlier ?? { sourceFaults: 0, bytes: null };
   // Spares the source a snapshot for a disk that has no room for it.
-  if (lacking !== null) await ports.store.copies.requireRoom(lacking);
+  if (neededBytes !== null) await ports.store.copies.requireRoom(neededBytes);
   const slots = slotsOf(active.ring, partition);
   const others = slots
     .map(({ device }) => device)
@@ -85,7 +85,7 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
       // The replaced device has everything, so another bad copy of it costs less than merging the
       // others.
       const isFirst = hasCode(error, 'COPY_INVALID') && sourceFaults + 1 < copySourceFaultsMax;
-      if (isFirst || !isAway(error)) throw error;
+      if (isFirst || !isSourceUnavailable(error)) throw error;
       task.onProgress({ reason: `d${move.from}: ${error.message}; trying the other slots` });
     }
   }
@@ -106,13 +106,13 @@ async function loadFromOthers(
 ): Promise<Loaded> {
   const isRefill = task.move === null;
   // A load is retried every few seconds. One that cannot succeed must not copy a file each time.
-  const seen = await sourcesOf(ports, task, others);
-  const ends = isRefill ? suffices(seen, needed) : seen.ready.length >= needed;
-  if (!ends && task.isForced !== true) throw tooFew(task, seen, needed);
+  const sources = await sourcesOf(ports, task, others);
+  const isEnough = isRefill ? hasEnoughSources(sources, needed) : sources.ready.length >= needed;
+  if (!isEnough && task.isForced !== true) throw tooFewSources(task, sources, needed);
   const failures: string[] = [];
   let copy: Loaded['copy'] = null;
   const merged: number[] = [];
-  const sources = (): number => merged.length + (copy === null ? 0 : 1);
+  const sourceCount = (): number => merged.length + (copy === null ? 0 : 1);
   const merge = async (device: number): Promise<void> => {
     await pullRows(ports, task, { device });
     merged.push(device);
@@ -123,42 +123,42 @@ async function loadFromOthers(
     } catch (error) {
       // One that is busy will give its file: nobody else needs to be asked for it.
       const isBusy = hasCode(error, 'COPY_BUSY');
-      if (!isAway(error) && !isBusy) throw error;
+      if (!isSourceUnavailable(error) && !isBusy) throw error;
       failures.push(`d${device}: ${error.message}`);
       if (isBusy && others.length - failures.length < needed) throw error;
     }
   };
   for (const device of others) {
-    if (sources() >= needed) break;
+    if (sourceCount() >= needed) break;
     await attempt(device, async () => {
       const state = (await holdingAt(ports.devices, task, device))?.state;
       if (state === 'filling' || state === 'lost') throw filling(task.partition);
-      if (sources() > 0) return merge(device);
+      if (sourceCount() > 0) return merge(device);
       copy = await takeFile(ports, task, device);
       if (copy === null) merged.push(device);
     });
   }
-  if (sources() >= needed) return { copy, merged };
-  const gave = (device: number): boolean => merged.includes(device) || copy?.device === device;
-  const ready = others.filter(gave);
+  if (sourceCount() >= needed) return { copy, merged };
+  const isSource = (device: number): boolean => merged.includes(device) || copy?.device === device;
+  const ready = others.filter(isSource);
   if (isRefill) {
-    const rest = [...seen.filling, ...seen.lost].filter((device) => !gave(device));
+    const rest = [...sources.filling, ...sources.lost].filter((device) => !isSource(device));
     for (const device of rest) await attempt(device, () => merge(device));
-    const isAll = sources() === others.length;
+    const isAll = sourceCount() === others.length;
     // A device that has lost its copy meanwhile gave less than it was counted for.
-    if (ends && isAll && suffices(await sourcesOf(ports, task, others), needed)) {
+    if (isEnough && isAll && hasEnoughSources(await sourcesOf(ports, task, others), needed)) {
       return { copy, merged };
     }
   }
   if (task.isForced === true) return { copy, merged, isForced: true };
-  const about = {
+  const latestSources = {
     ready,
     filling: [],
-    lost: isRefill ? seen.lost : [],
+    lost: isRefill ? sources.lost : [],
     failures,
     isLostHere: false,
   };
-  throw tooFew(task, about, needed);
+  throw tooFewSources(task, latestSources, needed);
 }
 
 /**
@@ -197,7 +197,7 @@ async function copyAndCatchUp(
 }
 
 /** The device cannot give its file now. Another device may give its own. */
-function isAway(error: unknown): error is CodedError {
+function isSourceUnavailable(error: unknown): error is CodedError {
   return error instanceof CodedError && error.retry === 'other-server';
 }
 

@@ -72,17 +72,17 @@ export class LoadQueue {
    */
   offer(active: ActiveRing, steps: readonly LoadStep[]): void {
     const { controls } = this.#ports;
-    const notes = this.#of(active.ring.keyspace);
+    const notes = this.#notesOf(active.ring.keyspace);
     const offered = steps.map((step) => ({
       ...candidateOf({ active, notes, controls }, step),
       ...{ active, notes, step },
       stop: new AbortController(),
     }));
     this.#stopEnded(active);
-    const wanted = new Map(offered.map(({ partition, assignment }) => [partition, assignment]));
+    const offeredIds = new Map(offered.map(({ partition, assignment }) => [partition, assignment]));
     void this.#partial.discardUnless(
       active.ring.keyspace,
-      ({ partition, assignment }) => wanted.get(partition) === assignment,
+      ({ partition, assignment }) => offeredIds.get(partition) === assignment,
     );
     // The pass may have looked before a load began or ended.
     const isOpen = ({ partition, assignment }: WaitingLoad): boolean =>
@@ -96,39 +96,39 @@ export class LoadQueue {
    * offers them again.
    */
   stop(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
-    const isMeant = ({ assignment, keyspace: of }: WaitingLoad): boolean =>
+    const isTarget = ({ assignment, keyspace: of }: WaitingLoad): boolean =>
       of === keyspace && assignment !== null && assignments.has(assignment);
     const lists = this.#waiting.get(keyspace)?.values() ?? [];
-    const waiting = Map.groupBy([...lists].flat(), isMeant);
+    const waiting = Map.groupBy([...lists].flat(), isTarget);
     this.#wait(keyspace, waiting.get(false) ?? []);
     for (const load of waiting.get(true) ?? []) {
       load.notes.attempts.delete(load.partition);
       showStopped(load, reason);
     }
-    for (const { stop, notes, partition } of [...this.#running].filter(isMeant)) {
+    for (const { stop, notes, partition } of [...this.#running].filter(isTarget)) {
       notes.attempts.delete(partition);
       stop.abort(reason);
     }
   }
 
   view(keyspace: string): LoadsView {
-    return this.#of(keyspace);
+    return this.#notesOf(keyspace);
   }
 
   /** Forgets moves that the ring no longer lists. */
   forgetEnded(active: ActiveRing): void {
-    forgetEndedLoads(active, this.#of(active.ring.keyspace));
+    forgetEndedLoads(active, this.#notesOf(active.ring.keyspace));
   }
 
   /** To be called when the partition serves, or when its file is given up. */
   forgetLoaded(keyspace: string, partition: number): void {
-    this.#of(keyspace).loaded.delete(partition);
+    this.#notesOf(keyspace).loaded.delete(partition);
   }
 
   /** To be called when the file was replaced by an empty one. */
   forget(keyspace: string, partition: number): void {
-    const { loaded, progress, attempts } = this.#of(keyspace);
-    for (const noted of [loaded, progress, attempts]) noted.delete(partition);
+    const { loaded, progress, attempts } = this.#notesOf(keyspace);
+    for (const map of [loaded, progress, attempts]) map.delete(partition);
   }
 
   async close(): Promise<void> {
@@ -137,7 +137,7 @@ export class LoadQueue {
     await this.#partial.close();
   }
 
-  #of(keyspace: string): LoadNotes {
+  #notesOf(keyspace: string): LoadNotes {
     return getOrMake(this.#notes, keyspace, newLoadNotes);
   }
 
@@ -176,8 +176,8 @@ export class LoadQueue {
     const { active, notes, step, partition, keyspace, assignment } = chosen;
     const move = step.kind === 'load' ? step.move : null;
     const waiting = this.#waiting.get(keyspace)?.get(chosen.sourceName) ?? [];
-    const at = waiting.indexOf(chosen);
-    if (at >= 0) waiting.splice(at, 1);
+    const index = waiting.indexOf(chosen);
+    if (index >= 0) waiting.splice(index, 1);
     const onProgress = (change: Partial<LoadProgress>): void => {
       // Called for every chunk and every batch: a stopped load ends here.
       chosen.stop.signal.throwIfAborted();
@@ -185,7 +185,7 @@ export class LoadQueue {
     };
     this.#running.add(chosen);
     notes.running.add(partition);
-    const begunMs = this.#ports.monotonicMs();
+    const startedMs = this.#ports.monotonicMs();
     try {
       onProgress({ stage: 'reserving', reason: '' });
       const ports = { ...this.#ports, partial: this.#partial };
@@ -214,7 +214,7 @@ export class LoadQueue {
     } finally {
       this.#running.delete(chosen);
       notes.running.delete(partition);
-      this.#cooldown.after(begunMs);
+      this.#cooldown.after(startedMs);
       this.#fill();
       if (!this.#closed) this.#ports.onEnded();
     }
@@ -226,13 +226,13 @@ export class LoadQueue {
    */
   async #isReturning({ keyspace, partition, stop }: WaitingLoad): Promise<boolean> {
     const { store, onceComplete } = this.#ports;
-    const held = store.info(keyspace, partition);
-    if (held?.state === 'ready') {
-      await onceComplete.note([held]);
+    const info = store.info(keyspace, partition);
+    if (info?.state === 'ready') {
+      await onceComplete.note([info]);
       stop.signal.throwIfAborted(); // a ring without this move aborts it
       await store.setState(keyspace, partition, 'filling');
     }
-    return held !== null && onceComplete.has(held);
+    return info !== null && onceComplete.has(info);
   }
 
   /**
@@ -249,9 +249,9 @@ export class LoadQueue {
     const before = attemptOf(failed);
     const reason = messageOf(error);
     const code = error instanceof CodedError ? error.code : '';
-    const isPassing = code === 'COPY_BUSY' || code === 'COPY_CUT';
+    const isTemporary = code === 'COPY_BUSY' || code === 'COPY_CUT';
     const nowMs = this.#ports.monotonicMs();
-    const pauseMs = isPassing
+    const pauseMs = isTemporary
       ? retryAfterMs(error, dutyRetryMs)
       : dutyRetryMs * 2 ** before.failures;
     const notBeforeMs = nowMs + Math.min(pauseMs, dutyRetryMsMax);
@@ -260,18 +260,18 @@ export class LoadQueue {
     const hasTime = isBusy && retryAfterMs(error, 0) > 0;
     if (isBusy) {
       const { sourceName } = failed;
-      const coming = [...this.#running].filter((one) => one.sourceName === sourceName).length;
-      this.#busy.set(sourceName, { places: hasTime ? 0 : coming - 1, untilMs: notBeforeMs });
+      const runningCount = [...this.#running].filter((one) => one.sourceName === sourceName).length;
+      this.#busy.set(sourceName, { places: hasTime ? 0 : runningCount - 1, untilMs: notBeforeMs });
     }
     notes.attempts.set(partition, {
       assignment,
-      failures: before.failures + (isPassing ? 0 : 1),
+      failures: before.failures + (isTemporary ? 0 : 1),
       sourceFaults: before.sourceFaults + (code === 'COPY_INVALID' ? 1 : 0),
       lacksRoom: code === 'DISK_FULL',
       notBeforeMs: isBusy && !hasTime ? nowMs : notBeforeMs,
     });
-    const stage = isPassing ? 'queued' : 'failed';
+    const stage = isTemporary ? 'queued' : 'failed';
     showProgress(failed, { stage, reason, room: lackedRoom(error) });
-    if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
+    if (!isTemporary) this.#ports.onError({ kind: step.kind, keyspace }, error);
   }
 }

@@ -33,7 +33,7 @@ const stopTexts: Partial<Record<MoveAction, string>> = {
 /** When it resolves, the operator's order is in force and survives a restart. */
 export async function answerMoveControl(
   { rings, controls, reconciler, store }: MovePorts,
-  { keyspace, action, assignments, refills: asked = [], reason }: RequestOf<typeof moveControl>,
+  { keyspace, action, assignments, refills: requested = [], reason }: RequestOf<typeof moveControl>,
 ): Promise<AnswerOf<typeof moveControl>> {
   const { ring, self } = rings.get(keyspace);
   const joins = ring.moves.filter(({ to }) => to === self);
@@ -48,12 +48,12 @@ export async function answerMoveControl(
     isIncomplete(usableInfo(store, keyspace, partition));
   const byId = new Map(joins.map((move) => [move.assignment, move]));
   const moves = [...new Set(assignments)].flatMap((assignment) => byId.get(assignment) ?? []);
-  const refills = action === 'force' ? [...new Set(asked)].filter(isRefill) : [];
+  const refills = action === 'force' ? [...new Set(requested)].filter(isRefill) : [];
   await controls.change(keyspace, action, { moves, refills, inFlight, reason });
-  const stopped = stopTexts[action];
-  if (stopped !== undefined) {
-    const named = new Set(moves.map(({ assignment }) => assignment));
-    reconciler.stopLoads(keyspace, named, new CodedError('MOVE_STOPPED', stopped));
+  const stopText = stopTexts[action];
+  if (stopText !== undefined) {
+    const stoppedIds = new Set(moves.map(({ assignment }) => assignment));
+    reconciler.stopLoads(keyspace, stoppedIds, new CodedError('MOVE_STOPPED', stopText));
   }
   reconciler.reconcile(keyspace);
   return { known: moves.length + refills.length };

@@ -10,7 +10,7 @@ interface CompletePorts {
 interface Waiting {
   readonly keyspace: string;
   readonly version: number;
-  readonly tell: (complete: boolean) => void;
+  readonly finish: (complete: boolean) => void;
 }
 
 export class MoveCompletion {
@@ -30,13 +30,13 @@ export class MoveCompletion {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiting: Waiting = {
       ...{ keyspace, version },
-      tell: (complete) => {
+      finish: (complete) => {
         clearTimeout(timer);
         this.#waiting.delete(waiting);
         resolve(complete);
       },
     };
-    const timer = setTimeout(() => waiting.tell(false), waitMs);
+    const timer = setTimeout(() => waiting.finish(false), waitMs);
     this.#waiting.add(waiting);
     this.look();
     return promise;
@@ -44,13 +44,13 @@ export class MoveCompletion {
 
   /** To be called after everything that may complete moves or add new ones. */
   look(): void {
-    for (const { keyspace, version, tell } of this.#waiting) {
-      if (this.#ports.version(keyspace) !== version) tell(false);
-      else if (this.#ports.isComplete(keyspace)) tell(true);
+    for (const { keyspace, version, finish } of this.#waiting) {
+      if (this.#ports.version(keyspace) !== version) finish(false);
+      else if (this.#ports.isComplete(keyspace)) finish(true);
     }
   }
 
   close(): void {
-    for (const { tell } of this.#waiting) tell(false);
+    for (const { finish } of this.#waiting) finish(false);
   }
 }

@@ -28,7 +28,7 @@ const controlsSchema = z.strictObject({
 });
 type Control = z.infer<typeof controlsSchema>['keyspaces'][string];
 
-const none: Control = { paused: [], first: [], forced: [] };
+const emptyControl: Control = { paused: [], first: [], forced: [] };
 
 export class MoveControls {
   readonly #controls: Map<string, Control>;
@@ -48,7 +48,7 @@ export class MoveControls {
   }
 
   of(keyspace: string): Control {
-    return this.#controls.get(keyspace) ?? none;
+    return this.#controls.get(keyspace) ?? emptyControl;
   }
 
   isPaused(keyspace: string, assignment: number): boolean {
@@ -58,8 +58,8 @@ export class MoveControls {
   /** Higher goes first; 0 if the move was not put first. */
   priority(keyspace: string, assignment: number): number {
     const { first } = this.of(keyspace);
-    const at = first.indexOf(assignment);
-    return at < 0 ? 0 : first.length - at;
+    const index = first.indexOf(assignment);
+    return index < 0 ? 0 : first.length - index;
   }
 
   /**
@@ -91,24 +91,24 @@ export class MoveControls {
     const { moves, refills = [], inFlight, reason } = order;
     const assignments = moves.map(({ assignment }) => assignment);
     const { paused, first, forced } = this.of(keyspace);
-    const named: { readonly assignment: number | null; readonly partition: number }[] = [
+    const targets: { readonly assignment: number | null; readonly partition: number }[] = [
       ...moves.map(({ assignment, partition }) => ({ assignment, partition })),
       ...refills.map((partition) => ({ assignment: null, partition })),
     ];
     const without = (ids: readonly number[]): number[] =>
       ids.filter((id) => inFlight.has(id) && !assignments.includes(id));
-    const kept = paused.filter((id) => inFlight.has(id));
+    const pausedInFlight = paused.filter((id) => inFlight.has(id));
     const next: Control = {
       paused:
         action === 'pause'
           ? [...without(paused), ...assignments]
           : action === 'resume'
             ? without(paused)
-            : kept,
+            : pausedInFlight,
       first: action === 'prioritise' ? [...assignments, ...without(first)] : first,
       forced:
         action === 'force' && reason !== null
-          ? [...forced, ...named.map((one) => ({ ...one, reason }))]
+          ? [...forced, ...targets.map((one) => ({ ...one, reason }))]
           : forced,
     };
     this.#controls.set(keyspace, next);

@@ -68,18 +68,18 @@ export function partitionDuty(
   const partition = /^\d{1,8}$/.test(word) ? Number(word) : Number.NaN;
   const minVersion = ring.minVersions[partition];
   if (minVersion === undefined) {
-    const has = `ring '${ring.keyspace}' has partitions 0 to ${ring.partitions - 1}`;
-    const message = `partition ${JSON.stringify(word)} does not exist: ${has}`;
+    const range = `ring '${ring.keyspace}' has partitions 0 to ${ring.partitions - 1}`;
+    const message = `partition ${JSON.stringify(word)} does not exist: ${range}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, {
       hint: `ring-builder lookup ${ring.keyspace} KEY shows the partition of a key`,
       details: { partition: word, partitions: ring.partitions },
     });
   }
-  const here = self === null ? null : deviceDuty(active, partition, self);
+  const ownDuty = self === null ? null : deviceDuty(active, partition, self);
   return {
     ...{ ring: ring.keyspace, version: ring.version, id, partition, minVersion },
-    here: here && {
-      ...here,
+    here: ownDuty && {
+      ...ownDuty,
       file: heldFile(store, ring.keyspace, partition),
       waits: whyWaits(reconciler, ring.keyspace, partition),
     },

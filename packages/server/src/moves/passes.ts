@@ -32,7 +32,7 @@ interface PassesPorts {
 interface State {
   /** The pass under way; null between passes. */
   pass: Promise<void> | null;
-  again: boolean;
+  isQueued: boolean;
   /** How long the last pass took. */
   tookMs: number;
   /** Whether a timer will begin a pass. */
@@ -55,8 +55,8 @@ export class Passes {
 
   /** Begins a pass, or makes another one follow the pass under way. */
   begin(keyspace: string): void {
-    const state = this.#of(keyspace);
-    state.again = true;
+    const state = this.#stateOf(keyspace);
+    state.isQueued = true;
     if (state.pass !== null || this.#closed) return;
     state.pass = this.#loop(keyspace, state).finally(() => {
       state.pass = null;
@@ -81,7 +81,7 @@ export class Passes {
     this.#ports.onError(step, error);
     const reason = messageOf(error);
     const ms = this.#ports.monotonicMs();
-    this.#of(step.keyspace).failing.set(step.kind, { reason, room: lackedRoom(error), ms });
+    this.#stateOf(step.keyspace).failing.set(step.kind, { reason, room: lackedRoom(error), ms });
     this.retry(step.keyspace, retry);
   }
 
@@ -92,14 +92,14 @@ export class Passes {
   retry(keyspace: string, retry: Partial<Retry> = {}): void {
     if (this.#closed) return;
     const { release = () => undefined, pauseMs = dutyRetryMs } = retry;
-    const state = this.#of(keyspace);
+    const state = this.#stateOf(keyspace);
     if (state.releases !== null) {
       state.releases.push(release);
       return;
     }
     state.releases = [release];
     this.#later(Math.max(pauseMs, restMs(state)), () => {
-      for (const letGo of state.releases ?? []) letGo();
+      for (const releaseStep of state.releases ?? []) releaseStep();
       state.releases = null;
       this.begin(keyspace);
     });
@@ -112,13 +112,13 @@ export class Passes {
    */
   failing(keyspace: string): (Failing & { readonly step: string })[] {
     const since = this.#ports.monotonicMs() - failureTellingMs;
-    const failing = [...this.#of(keyspace).failing].filter(([, { ms }]) => ms >= since);
+    const failing = [...this.#stateOf(keyspace).failing].filter(([, { ms }]) => ms >= since);
     return failing.map(([step, { reason, room }]) => ({ step, reason, room }));
   }
 
   /** Resolves when no pass runs. */
   async idle(keyspace: string): Promise<void> {
-    await this.#of(keyspace).pass;
+    await this.#stateOf(keyspace).pass;
   }
 
   /** Begins no more passes. */
@@ -128,15 +128,15 @@ export class Passes {
   }
 
   async #loop(keyspace: string, state: State): Promise<void> {
-    while (state.again && !this.#closed) {
-      state.again = false;
-      const begunMs = this.#ports.monotonicMs();
+    while (state.isQueued && !this.#closed) {
+      state.isQueued = false;
+      const startedMs = this.#ports.monotonicMs();
       try {
         await this.#ports.run(keyspace);
       } catch (error) {
         this.failed({ kind: 'review', keyspace }, error);
       }
-      state.tookMs = this.#ports.monotonicMs() - begunMs;
+      state.tookMs = this.#ports.monotonicMs() - startedMs;
     }
   }
 
@@ -148,9 +148,9 @@ export class Passes {
     this.#timers.add(timer);
   }
 
-  #of(keyspace: string): State {
+  #stateOf(keyspace: string): State {
     return getOrMake<string, State>(this.#states, keyspace, () => ({
-      ...{ pass: null, again: false, tookMs: 0, isDue: false },
+      ...{ pass: null, isQueued: false, tookMs: 0, isDue: false },
       ...{ failing: new Map(), releases: null },
     }));
   }

@@ -41,8 +41,8 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
   }
   for (const move of load) {
     const { partition, assignment } = move;
-    const accepts = holdings.states.has(partition);
-    if (!accepts) steps.push({ kind: 'accept', partition, move });
+    const hasFile = holdings.states.has(partition);
+    if (!hasFile) steps.push({ kind: 'accept', partition, move });
     else if (move.state === 'INITIALIZING' && holdings.loaded.get(partition) !== assignment) {
       steps.push({ kind: 'load', partition, move });
     }
@@ -63,8 +63,8 @@ function neededParents({ ring, self }: ActiveRing, { states }: Holdings) {
   const needed = new Set<number>();
   if (ring.reshape?.kind === 'from' && self !== null) {
     for (const [child, parents] of reshapeMappingOf(ring).parents) {
-      const isHere = dutyKindOf(ring, child, self) === 'SERVE';
-      if (isHere && states.get(child) !== 'ready') for (const parent of parents) needed.add(parent);
+      const serves = dutyKindOf(ring, child, self) === 'SERVE';
+      if (serves && states.get(child) !== 'ready') for (const parent of parents) needed.add(parent);
     }
   }
   return (partition: number): boolean => needed.has(partition);

@@ -82,8 +82,8 @@ async function askRows(
 ): Promise<AnswerOf<typeof rowsSince>> {
   const { keyspace, version: ringVersion } = active.ring;
   const assignment = move?.assignment ?? null;
-  const about = { keyspace, ringVersion, partition, assignment };
-  return devices.call({ active, device }, rowsSince, { ...about, since });
+  const request = { keyspace, ringVersion, partition, assignment };
+  return devices.call({ active, device }, rowsSince, { ...request, since });
 }
 
 /**
@@ -132,38 +132,38 @@ export async function catchUpFile(
   device: number,
 ): Promise<CaughtUpFile | null> {
   const { active, partition } = task;
-  const here = ports.store.info(active.ring.keyspace, partition);
-  if (task.isReturning !== true || here === null || here.rows === 0) return null;
-  const there = await holdingAt(ports.devices, task, device);
-  if (there?.state !== 'ready' || there.floorMs > here.floorMs) return null;
-  const most = Math.floor(there.rows * catchUpMissedShareMax);
-  if (there.rows - here.rows > most) return null;
-  const { incarnation, seq, rows } = there;
-  if (there.digest === here.digest) return { incarnation, seq, rows };
-  const missed = await listMissed(ports, task, { device, most });
+  const ownInfo = ports.store.info(active.ring.keyspace, partition);
+  if (task.isReturning !== true || ownInfo === null || ownInfo.rows === 0) return null;
+  const holding = await holdingAt(ports.devices, task, device);
+  if (holding?.state !== 'ready' || holding.floorMs > ownInfo.floorMs) return null;
+  const missedMax = Math.floor(holding.rows * catchUpMissedShareMax);
+  if (holding.rows - ownInfo.rows > missedMax) return null;
+  const { incarnation, seq, rows } = holding;
+  if (holding.digest === ownInfo.digest) return { incarnation, seq, rows };
+  const missed = await listMissed(ports, task, { device, most: missedMax });
   if (missed === null) return null;
   await takeRecords(ports, task, { device, keys: missed });
   return { incarnation, seq, rows };
 }
 
-/** Returns the keys that are newer at the source; null if they are more than `most`. */
+/** Returns the keys that are newer at the source; null if they are more than `missedMax`. */
 async function listMissed(
   { store, devices }: LoadPorts,
   { active, partition, onProgress }: LoadTask,
-  { device, most }: { readonly device: number; readonly most: number },
+  { device, most: missedMax }: { readonly device: number; readonly most: number },
 ): Promise<Uint8Array[] | null> {
   const { keyspace, version: ringVersion } = active.ring;
-  const about = { keyspace, ringVersion, partition, limit: listKeysMax, nowMs: 0 };
+  const request = { keyspace, ringVersion, partition, limit: listKeysMax, nowMs: 0 };
   const missed: Uint8Array[] = [];
   let after: Uint8Array = new Uint8Array();
   for (;;) {
-    const { keys, more } = await devices.call({ active, device }, keysAfter, { ...about, after });
+    const { keys, more } = await devices.call({ active, device }, keysAfter, { ...request, after });
     for (const [key, ms, tie] of keys) {
-      const own = store.read(keyspace, partition, key);
-      if (own === null || compareStamps(own, { ms, tie }) < 0) missed.push(key);
+      const ownRecord = store.read(keyspace, partition, key);
+      if (ownRecord === null || compareStamps(ownRecord, { ms, tie }) < 0) missed.push(key);
       after = key;
     }
-    if (missed.length > most) return null;
+    if (missed.length > missedMax) return null;
     onProgress({}); // throws if the load was stopped
     if (!more) return missed;
   }
@@ -176,8 +176,8 @@ async function takeRecords(
 ): Promise<void> {
   const { keyspace, version: ringVersion } = active.ring;
   await mapConcurrent(keys, catchUpReadsAtOnce, async (key) => {
-    const about = { keyspace, ringVersion, partition, key };
-    const { record } = await ports.devices.call({ active, device }, recordRead, about);
+    const request = { keyspace, ringVersion, partition, key };
+    const { record } = await ports.devices.call({ active, device }, recordRead, request);
     if (record !== null) await takeRows(ports, { active, partition }, [{ key, ...record }]);
     onProgress({});
   });

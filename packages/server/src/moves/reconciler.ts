@@ -37,26 +37,26 @@ export class Reconciler {
   readonly #loads: LoadQueue;
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
-  readonly #complete: MoveCompletion;
+  readonly #completion: MoveCompletion;
   /** Id of the ring of the last pass, by keyspace. */
-  readonly #passed = new Map<string, string>();
+  readonly #lastRingIds = new Map<string, string>();
 
   constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
     const { onError, monotonicMs } = ports;
     const run = async (keyspace: string): Promise<void> => {
-      this.#complete.look(); // the ring may be a new one
+      this.#completion.look(); // the ring may be a new one
       await this.#pass(keyspace);
-      this.#complete.look();
+      this.#completion.look();
     };
     this.#passes = new Passes({ run, onError, monotonicMs });
-    this.#complete = new MoveCompletion({
+    this.#completion = new MoveCompletion({
       version: (keyspace) => ports.current(keyspace).ring.version,
       isComplete: (keyspace) => this.#isComplete(keyspace),
     });
     const onEnded = (): void => {
       this.#passes.beginSoon();
-      this.#complete.look();
+      this.#completion.look();
     };
     const onFailed = (kind: string) => (keyspace: string, error: unknown, retry: Partial<Retry>) =>
       this.#passes.failed({ kind, keyspace }, error, retry);
@@ -67,11 +67,11 @@ export class Reconciler {
       onEnded: (keyspace) => this.reconcile(keyspace),
     });
     this.#drains = new DrainQueue(ports, {
-      isBusy: (keyspace, partition) => this.#fillsNow(keyspace, partition),
+      isBusy: (keyspace, partition) => this.#isFilling(keyspace, partition),
       onDropped: (keyspace, partition) => {
         this.#loads.forgetLoaded(keyspace, partition);
         this.#takeovers.forget(keyspace, partition);
-        ports.held.giveUp(keyspace, partition);
+        ports.held.noteHandedOver(keyspace, partition);
         ports.onDropped(keyspace, partition);
       },
       onFailed: onFailed('drain'),
@@ -89,8 +89,8 @@ export class Reconciler {
    */
   receipts(keyspace: string, assignments: readonly number[]): string[] {
     const { loaded, receipts } = this.#loads.view(keyspace);
-    const isLoaded = new Set(loaded.values());
-    return assignments.flatMap((one) => (isLoaded.has(one) ? (receipts.get(one) ?? []) : []));
+    const loadedIds = new Set(loaded.values());
+    return assignments.flatMap((id) => (loadedIds.has(id) ? (receipts.get(id) ?? []) : []));
   }
 
   /**
@@ -98,7 +98,7 @@ export class Reconciler {
    * RING_UNKNOWN.
    */
   movesComplete(keyspace: string, version: number, waitMs: number): Promise<boolean> {
-    return this.#complete.wait(keyspace, version, waitMs);
+    return this.#completion.wait(keyspace, version, waitMs);
   }
 
   /** Ends loads under way. The next pass decides what becomes of them. */
@@ -153,7 +153,7 @@ export class Reconciler {
     this.#passes.close();
     this.#drains.close();
     this.#takeovers.close();
-    this.#complete.close();
+    this.#completion.close();
     await this.#loads.close();
   }
 
@@ -190,7 +190,7 @@ export class Reconciler {
     const accepts: number[] = [];
     for (const step of steps) {
       const isDrained = this.#drains.view(keyspace).running.has(step.partition);
-      if (isDrained || this.#fillsNow(keyspace, step.partition)) continue;
+      if (isDrained || this.#isFilling(keyspace, step.partition)) continue;
       if (step.kind === 'serve') serves.push(step.partition);
       else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
       else if (step.kind === 'accept') accepts.push(step.partition);
@@ -198,7 +198,7 @@ export class Reconciler {
     await mapConcurrent(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, one));
     this.#loads.offer(active, loads);
     if (serves.length > 0) void this.#takeovers.serve(active, serves, loaded);
-    this.#passed.set(keyspace, active.id);
+    this.#lastRingIds.set(keyspace, active.id);
   }
 
   #prepareCopies({ ring: { moves }, self }: ActiveRing): void {
@@ -241,7 +241,7 @@ export class Reconciler {
     const { controls, current } = this.#ports;
     const active = current(keyspace);
     const { loaded, running } = this.#loads.view(keyspace);
-    if (this.#passed.get(keyspace) !== active.id || running.size > 0) return false;
+    if (this.#lastRingIds.get(keyspace) !== active.id || running.size > 0) return false;
     if (this.#drains.view(keyspace).reasons.size > 0) return false;
     return activeDuties(active).load.every(
       ({ state, partition, assignment }) =>
@@ -252,7 +252,7 @@ export class Reconciler {
   }
 
   /** Whether a load or a takeover of the partition runs. */
-  #fillsNow(keyspace: string, partition: number): boolean {
+  #isFilling(keyspace: string, partition: number): boolean {
     const { running } = this.#loads.view(keyspace);
     return running.has(partition) || this.#takeovers.running(keyspace).has(partition);
   }

@@ -33,12 +33,12 @@ export async function sourcesOf(
 ): Promise<Sources> {
   const { active, partition } = refilled;
   const failures: string[] = [];
-  const found: Record<PartitionState, number[]> = { ready: [], filling: [], lost: [] };
+  const byState: Record<PartitionState, number[]> = { ready: [], filling: [], lost: [] };
   const ask = async (device: number): Promise<void> => {
     try {
       const holding = await holdingAt(ports.devices, refilled, device);
       if (holding === null) failures.push(`d${device} has no file yet`);
-      else found[holding.state].push(device);
+      else byState[holding.state].push(device);
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       failures.push(`d${device}: ${error.message}`);
@@ -46,7 +46,7 @@ export async function sourcesOf(
   };
   await Promise.all(others.map(ask));
   const isLostHere = ports.store.marks(active.ring.keyspace, partition)?.state === 'lost';
-  return { ...found, failures, isLostHere };
+  return { ...byState, failures, isLostHere };
 }
 
 /**
@@ -55,7 +55,7 @@ export async function sourcesOf(
  * acknowledged: a joiner that was restarted has, a device that lost its file has not. At least one
  * copy must be complete; otherwise each device would accept the empty files of the others.
  */
-export function suffices(
+export function hasEnoughSources(
   { ready, filling, lost, failures, isLostHere }: Sources,
   needed: number,
 ): boolean {
@@ -65,7 +65,7 @@ export function suffices(
   return failures.length === 0 && (ready.length > 0 || isAlone) && untouched >= needed;
 }
 
-export function tooFew(
+export function tooFewSources(
   { active, partition }: ActivePartition,
   { ready, filling, lost, failures }: Sources,
   needed: number,

@@ -18,17 +18,17 @@ export async function takeOverBallots(
 ): Promise<void> {
   const { active, partition, device } = holder;
   const { keyspace, version: ringVersion } = active.ring;
-  const about = { keyspace, ringVersion, partition };
+  const request = { keyspace, ringVersion, partition };
   let after: Uint8Array = new Uint8Array();
   for (let isMore = true; isMore; ) {
-    const answer = await devices.call({ active, device }, promises, { ...about, after });
-    const taken: Write[] = [];
+    const answer = await devices.call({ active, device }, promises, { ...request, after });
+    const writes: Write[] = [];
     for (const [index, key] of answer.keys.entries()) {
       const stamp = answer.stamps?.[index];
       if (stamp === undefined) await decide(keyspace, key);
-      else taken.push(promiseOf({ keyspace, partition, key }, stamp));
+      else writes.push(promiseOf({ keyspace, partition, key }, stamp));
     }
-    const outcomes = await store.write(taken);
+    const outcomes = await store.write(writes);
     if (outcomes.some(({ kind }) => kind === 'absent')) {
       throw new CodedError(
         'PARTITION_ABSENT',
@@ -41,8 +41,8 @@ export async function takeOverBallots(
 }
 
 function promiseOf(
-  place: { readonly keyspace: string; readonly partition: number; readonly key: Uint8Array },
+  target: { readonly keyspace: string; readonly partition: number; readonly key: Uint8Array },
   [ms, tie]: readonly [number, number],
 ): Write {
-  return { ...place, value: null, ms, tie, isPreparedBallot: true };
+  return { ...target, value: null, ms, tie, isPreparedBallot: true };
 }

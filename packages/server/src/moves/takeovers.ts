@@ -49,15 +49,15 @@ export class Takeovers {
 
   /** To be called with each ring that is activated. */
   remember(active: ActiveRing): void {
-    rememberFormer(active, this.#of(active.ring.keyspace).former);
+    rememberFormer(active, this.#notesOf(active.ring.keyspace).former);
   }
 
   running(keyspace: string): ReadonlySet<number> {
-    return this.#of(keyspace).running;
+    return this.#notesOf(keyspace).running;
   }
 
   forget(keyspace: string, partition: number): void {
-    this.#of(keyspace).former.delete(partition);
+    this.#notesOf(keyspace).former.delete(partition);
   }
 
   close(): void {
@@ -71,7 +71,7 @@ export class Takeovers {
     loaded: ReadonlyMap<number, number>,
   ): Promise<void> {
     const { keyspace } = active.ring;
-    const { running, former } = this.#of(keyspace);
+    const { running, former } = this.#notesOf(keyspace);
     for (const partition of partitions) running.add(partition);
     const release = (): void => {
       for (const partition of partitions) running.delete(partition);
@@ -81,12 +81,12 @@ export class Takeovers {
       // An operator has said that the devices which do not answer are gone.
       const isForced = (partition: number): boolean =>
         controls.forceReason(keyspace, partition, loaded.get(partition) ?? null) !== null;
-      const asked = new Map(
+      const formerByPartition = new Map(
         partitions
           .filter((partition) => !isForced(partition))
           .map((partition) => [partition, former.get(partition) ?? unknownSlots]),
       );
-      const confirmed = await confirmTakeover(devices, active, asked);
+      const confirmed = await confirmTakeover(devices, active, formerByPartition);
       const safe = [...confirmed, ...partitions.filter(isForced)];
       // failpoint: takeover.confirmed
       await this.#markReady(active, safe);
@@ -107,10 +107,10 @@ export class Takeovers {
     const { keyspace } = active.ring;
     for (let start = 0; start < partitions.length; start += TAKEN_OVER_AT_ONCE) {
       if (this.#closed || current(keyspace) !== active) break;
-      const some = partitions.slice(start, start + TAKEN_OVER_AT_ONCE);
+      const batch = partitions.slice(start, start + TAKEN_OVER_AT_ONCE);
       // One log entry per partition, all in one sync.
-      await Promise.all(some.map((partition) => store.setState(keyspace, partition, 'ready')));
-      for (const partition of some) {
+      await Promise.all(batch.map((partition) => store.setState(keyspace, partition, 'ready')));
+      for (const partition of batch) {
         onceComplete.forget(keyspace, partition);
         this.forget(keyspace, partition);
         this.#listener.onServing(keyspace, partition);
@@ -120,7 +120,7 @@ export class Takeovers {
     }
   }
 
-  #of(keyspace: string): Notes {
+  #notesOf(keyspace: string): Notes {
     const none = () => ({ former: new Map<number, FormerSlots>(), running: new Set<number>() });
     return getOrMake(this.#notes, keyspace, none);
   }

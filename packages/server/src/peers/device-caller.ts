@@ -97,9 +97,9 @@ function deviceCaller(ports: CallerPorts, purpose: Purpose): DeviceCaller {
   return {
     call,
     write({ active, device }, request, onResult) {
-      const tell: Callback<WriteAnswer> = (answer, error) => onResult(device, answer, error);
-      if (device === active.self) ownWrite(request, tell);
-      else batches.add(addressIn(active, device), request, tell);
+      const onAnswer: Callback<WriteAnswer> = (answer, error) => onResult(device, answer, error);
+      if (device === active.self) ownWrite(request, onAnswer);
+      else batches.add(addressIn(active, device), request, onAnswer);
     },
   };
 }
@@ -115,7 +115,7 @@ interface Batch {
 export class WriteBatches {
   readonly #ports: WritingPorts;
   /** By address. */
-  readonly #gathering = new Map<string, Batch>();
+  readonly #batchByAddress = new Map<string, Batch>();
   #isDeferred = false;
 
   constructor(ports: WritingPorts) {
@@ -137,14 +137,14 @@ export class WriteBatches {
     this.#isDeferred = true;
     setImmediate(() => {
       this.#isDeferred = false;
-      for (const gathered of this.#gathering.values()) this.#send(gathered);
-      this.#gathering.clear();
+      for (const gathered of this.#batchByAddress.values()) this.#send(gathered);
+      this.#batchByAddress.clear();
     });
   }
 
   /** Returns a batch for the same ring that has room for the write. */
   #batchFor(address: string, request: WriteRequest, bytes: number): Batch {
-    const batch = this.#gathering.get(address);
+    const batch = this.#batchByAddress.get(address);
     if (batch !== undefined) {
       const [first] = batch.requests;
       const isSame =
@@ -155,7 +155,7 @@ export class WriteBatches {
       this.#send(batch);
     }
     const next: Batch = { address, requests: [], onResults: [], bytes: 0 };
-    this.#gathering.set(address, next);
+    this.#batchByAddress.set(address, next);
     return next;
   }
 
@@ -188,7 +188,7 @@ export class WriteBatches {
       .then(
         (answer) => tellAll(onResults, answer),
         (error: unknown) => {
-          for (const tell of onResults) tell(null, error);
+          for (const onResult of onResults) onResult(null, error);
         },
       );
   }
@@ -201,13 +201,13 @@ function tellAll(
 ): void {
   const stamp = stamps.values();
   const error = errors.values();
-  for (const [index, tell] of onResults.entries()) {
+  for (const [index, onResult] of onResults.entries()) {
     const kind = writeKinds[kinds[index] ?? -1];
-    if (kind === 'stored') tell({ kind }, null);
+    if (kind === 'stored') onResult({ kind }, null);
     else if (kind === 'stale' || kind === 'promised') {
       const { value } = stamp.next();
-      if (value === undefined) tell(null, errorFromDocument(null));
-      else tell({ kind, ...value }, null);
-    } else tell(null, errorFromDocument(error.next().value));
+      if (value === undefined) onResult(null, errorFromDocument(null));
+      else onResult({ kind, ...value }, null);
+    } else onResult(null, errorFromDocument(error.next().value));
   }
 }

@@ -33,19 +33,19 @@ export async function holdingsAt(
   { partitions, ...rest }: { readonly partitions: readonly number[]; readonly nowMs?: number },
 ): Promise<ReadonlyMap<number, Holding>> {
   const { keyspace, version: ringVersion } = to.active.ring;
-  const told = new Map<number, Holding>();
+  const holdingsByPartition = new Map<number, Holding>();
   try {
     for (let start = 0; start < partitions.length; start += digestPartitionsMax) {
-      const asked = partitions.slice(start, start + digestPartitionsMax);
-      const request = { keyspace, ringVersion, partitions: asked, ...rest };
+      const batch = partitions.slice(start, start + digestPartitionsMax);
+      const request = { keyspace, ringVersion, partitions: batch, ...rest };
       const { holdings } = await devices.call(to, digests, request);
-      for (const [index, partition] of asked.entries())
-        told.set(partition, holdings[index] ?? null);
+      for (const [index, partition] of batch.entries())
+        holdingsByPartition.set(partition, holdings[index] ?? null);
     }
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
   }
-  return told;
+  return holdingsByPartition;
 }
 
 /** Null when there is no file here, or a damaged one, which waits to be replaced. */

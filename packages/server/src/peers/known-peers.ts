@@ -27,7 +27,7 @@ interface KnownPeersPorts {
 
 export class KnownPeers {
   /** Addresses that are being greeted, with the number of concurrent greetings. */
-  readonly #greeting = new Map<string, number>();
+  readonly #greetingCounts = new Map<string, number>();
   /** Addresses on whose word this directory has refilled, oldest first. */
   readonly #restoreReporters = new Set<string>();
   readonly #self: string;
@@ -39,9 +39,9 @@ export class KnownPeers {
   readonly #greetings: SharedRuns;
   /** The address that each caller claimed in its hello, if that address is believed. */
   readonly #claimedAddresses = new WeakMap<Caller, string>();
-  readonly #unknown = new Set<string>();
+  readonly #unknownAddresses = new Set<string>();
   /** Addresses that are asked repeatedly. */
-  readonly #insisted = new Set<string>();
+  readonly #retriedAddresses = new Set<string>();
 
   constructor(identity: DeviceIdentity, ports: KnownPeersPorts) {
     this.#self = formatAddress(identity.address);
@@ -78,7 +78,7 @@ export class KnownPeers {
 
   /** Whether a ring names the address, or a caller claimed it while the server had no ring. */
   mayGetToken(address: string): boolean {
-    return this.isNamed(address) || this.#unknown.has(address);
+    return this.isNamed(address) || this.#unknownAddresses.has(address);
   }
 
   /** Whether this directory has refilled on the word of this server, since this process started. */
@@ -99,7 +99,7 @@ export class KnownPeers {
 
   /** Whether the server at this address is being greeted, so that its word will be heard anyway. */
   isGreeting(address: string): boolean {
-    return this.#greeting.has(address);
+    return this.#greetingCounts.has(address);
   }
 
   /**
@@ -108,13 +108,13 @@ export class KnownPeers {
    * answer.
    */
   async whileGreeting(address: string, work: () => Promise<void>): Promise<void> {
-    this.#greeting.set(address, (this.#greeting.get(address) ?? 0) + 1);
+    this.#greetingCounts.set(address, (this.#greetingCounts.get(address) ?? 0) + 1);
     try {
       await work();
     } finally {
-      const left = (this.#greeting.get(address) ?? 0) - 1;
-      if (left > 0) this.#greeting.set(address, left);
-      else this.#greeting.delete(address);
+      const left = (this.#greetingCounts.get(address) ?? 0) - 1;
+      if (left > 0) this.#greetingCounts.set(address, left);
+      else this.#greetingCounts.delete(address);
     }
   }
 
@@ -128,26 +128,26 @@ export class KnownPeers {
    * failures, until the server's next own hello is due.
    */
   greetWithRetries(address: string): Promise<void> {
-    const asked = this.ask(address);
-    if (!this.#insisted.has(address)) {
-      this.#insisted.add(address);
-      void this.#askAgain(address, asked);
+    const greeting = this.ask(address);
+    if (!this.#retriedAddresses.has(address)) {
+      this.#retriedAddresses.add(address);
+      void this.#askAgain(address, greeting);
     }
-    return asked;
+    return greeting;
   }
 
   async #askAgain(address: string, first: Promise<void>): Promise<void> {
-    let asked = first;
+    let greeting = first;
     for (let tries = 1; tries < peerGreetMs / askBackMs; tries += 1) {
-      const isGreeted = await asked.then(
+      const isGreeted = await greeting.then(
         () => true,
         () => false,
       );
       if (isGreeted) break;
-      asked = this.ask(address); // after a pause
+      greeting = this.ask(address); // after a pause
     }
-    await asked.catch(() => undefined);
-    this.#insisted.delete(address);
+    await greeting.catch(() => undefined);
+    this.#retriedAddresses.delete(address);
   }
 
   /**
@@ -166,11 +166,11 @@ export class KnownPeers {
   #isKnownPeer(address: string): boolean {
     if (address === this.#self) return false; // it does not call itself
     if (this.#ports.rings.list().length > 0) {
-      this.#unknown.clear();
+      this.#unknownAddresses.clear();
       return this.isNamed(address);
     }
     if (!isWholeAddress(address)) return false;
-    if (this.#unknown.size < unknownPeersMax) this.#unknown.add(address);
-    return this.#unknown.has(address);
+    if (this.#unknownAddresses.size < unknownPeersMax) this.#unknownAddresses.add(address);
+    return this.#unknownAddresses.has(address);
   }
 }

@@ -11,8 +11,8 @@ import {
 const inside = activeOn(servedRing(), 0);
 const outside = { ...inside, self: null };
 
-const ports = (isClosed: boolean, granted: readonly string[]): NonMemberPorts => ({
-  proven: { isClosed: () => isClosed },
+const ports = (isMembersOnly: boolean, granted: readonly string[]): NonMemberPorts => ({
+  proven: { isMembersOnly: () => isMembersOnly },
   guard: {
     isGranted: (_caller, needs) =>
       needs.every((need) =>

@@ -13,10 +13,10 @@ type Name = keyof typeof messageKinds;
 /**
  * Messages that show that other devices have what this server holds, or give them what they lack.
  */
-const givingUp: ReadonlySet<Name> = new Set<Name>(['digests', 'tail', 'offer', 'push']);
+const handoverMessages: ReadonlySet<Name> = new Set<Name>(['digests', 'tail', 'offer', 'push']);
 
 /** Messages by which the server answers clients from records that devices hold. */
-const coordinating: ReadonlySet<Name> = new Set<Name>([
+const coordinationMessages: ReadonlySet<Name> = new Set<Name>([
   ...(['recordWrite', 'recordsWrite', 'recordRead', 'recordStamp', 'recordPrepare'] as const),
   ...(['keysAfter', 'pageRead'] as const),
 ]);
@@ -26,8 +26,8 @@ const coordinating: ReadonlySet<Name> = new Set<Name>([
  * send it.
  */
 export function needsOfNonMember(name: Name, keyspace: string): readonly Need[] | null {
-  if (givingUp.has(name)) return needsToGiveUp(keyspace);
-  return coordinating.has(name) ? needsOfGateway(keyspace) : null;
+  if (handoverMessages.has(name)) return needsToGiveUp(keyspace);
+  return coordinationMessages.has(name) ? needsOfGateway(keyspace) : null;
 }
 
 /** Records from such a server are accepted like those of a device. */
@@ -42,7 +42,7 @@ export function needsOfGateway(keyspace: string): readonly Need[] {
 
 export interface NonMemberPorts {
   readonly guard: Pick<Guard, 'isGranted'>;
-  readonly proven: Pick<ProvenPeers, 'isClosed'>;
+  readonly proven: Pick<ProvenPeers, 'isMembersOnly'>;
 }
 
 /** Whether the devices of a ring that does not name this server accept its requests for clients. */
@@ -59,14 +59,16 @@ export function requireHandoverAccepted(ports: NonMemberPorts, active: ActiveRin
   if (isAccepted(ports, active, needsToGiveUp(keyspace))) return;
   const unnamed = `${keyspace} ${version} names keys of its devices, but none of this server`;
   // The tool lists many servers, one line each, and shows no hint there.
-  const ways =
+  const remedy =
     `start it with --token-file FILE, of access grant NAME --peer --write ${keyspace} ` +
     `--out FILE; or ring-builder add ${keyspace} r1z1-IP:PORT/DEVICE 0 --ask-key, commit and rollout`;
-  throw new CodedError('CALLER_UNPROVEN', `${unnamed}: they accept no records from it; ${ways}`, {
+  throw new CodedError('CALLER_UNPROVEN', `${unnamed}: they accept no records from it; ${remedy}`, {
     details: { keyspace, version },
   });
 }
 
 function isAccepted({ guard, proven }: NonMemberPorts, active: ActiveRing, needs: readonly Need[]) {
-  return active.self !== null || !proven.isClosed(active.ring) || guard.isGranted(ownCaller, needs);
+  return (
+    active.self !== null || !proven.isMembersOnly(active.ring) || guard.isGranted(ownCaller, needs)
+  );
 }

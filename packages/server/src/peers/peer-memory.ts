@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
-import { isCounted } from '../device/device-generation.ts';
+import { isPlausibleAge } from '../device/device-generation.ts';
 import { LatestState, readState } from '../device/state-file.ts';
 
 /** Older releases remembered the id without an age. */
@@ -42,7 +42,7 @@ export class PeerMemory {
     const known = this.#generations.get(address);
     if (known === undefined) return true;
     return known.born === generation.born
-      ? generation.age > known.age && isCounted(generation, known)
+      ? generation.age > known.age && isPlausibleAge(generation, known)
       : settled;
   }
 

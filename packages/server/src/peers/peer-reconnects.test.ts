@@ -8,14 +8,14 @@ const long = { minMs: 0, maxMs: 60_000 };
 test('each reachable peer is awaited until it calls', async () => {
   const back = new PeerReconnects();
   const waiting = back.wait(['a', 'b'], reached, long);
-  expect(back.isAwaited).toBe(true);
+  expect(back.isWaiting).toBe(true);
   back.noteCall('a');
   back.noteCall('another');
   await new Promise(setImmediate);
-  expect(back.isAwaited).toBe(true);
+  expect(back.isWaiting).toBe(true);
   back.noteCall('b');
   await waiting;
-  expect(back.isAwaited).toBe(false);
+  expect(back.isWaiting).toBe(false);
 });
 
 test('a peer that is down is not awaited, and a silent one only for a while', async () => {
@@ -24,7 +24,7 @@ test('a peer that is down is not awaited, and a silent one only for a while', as
   await back.wait(['a', 'b'], down, long);
   await back.wait(['a'], reached, { minMs: 0, maxMs: 10 });
   await back.wait(['a'], () => new Promise(() => undefined), { minMs: 0, maxMs: 10 });
-  expect(back.isAwaited).toBe(false);
+  expect(back.isWaiting).toBe(false);
 });
 
 test('a minimum wait leaves time for peers that no ring names, if there are others', async () => {
@@ -32,8 +32,8 @@ test('a minimum wait leaves time for peers that no ring names, if there are othe
   const waiting = back.wait(['a'], reached, { minMs: 20, maxMs: 60_000 });
   back.noteCall('a');
   await new Promise(setImmediate);
-  expect(back.isAwaited).toBe(true);
+  expect(back.isWaiting).toBe(true);
   await waiting;
   await back.wait([], reached, long);
-  expect(back.isAwaited).toBe(false);
+  expect(back.isWaiting).toBe(false);
 });

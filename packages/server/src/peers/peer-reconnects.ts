@@ -1,28 +1,28 @@
 // Whether the other servers reach this server again after its start. Each of them tries after
 // pauses of its own. Until one does, the writes that it coordinates lack this device.
 import { setTimeout as delay } from 'node:timers/promises';
-import { peersBackMsMax, peersBackMsMin } from '@ringwright/base/limits-rings';
+import { peerReconnectMsMin, peersBackMsMax } from '@ringwright/base/limits-rings';
 
 interface Bounds {
   readonly minMs: number;
   readonly maxMs: number;
 }
 
-const bounds: Bounds = { minMs: peersBackMsMin, maxMs: peersBackMsMax };
+const bounds: Bounds = { minMs: peerReconnectMsMin, maxMs: peersBackMsMax };
 
 export class PeerReconnects {
   /** Called when the server at the address is heard. */
-  readonly #waits = new Map<string, () => void>();
+  readonly #resolveByAddress = new Map<string, () => void>();
   #isAwaited = false;
 
   /** Whether some of them may not reach this server yet. */
-  get isAwaited(): boolean {
+  get isWaiting(): boolean {
     return this.#isAwaited;
   }
 
   /** To be called when the server at the address has called in its own name. */
   noteCall(address: string): void {
-    this.#waits.get(address)?.();
+    this.#resolveByAddress.get(address)?.();
   }
 
   /**
@@ -40,13 +40,13 @@ export class PeerReconnects {
     const pause = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
     const calls = addresses.map(async (address) => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waits.set(address, resolve);
+      this.#resolveByAddress.set(address, resolve);
       await meet(address);
       await promise;
     });
     const all = Promise.all([Promise.allSettled(calls), pause(minMs)]);
     await Promise.race([all, pause(maxMs)]);
-    this.#waits.clear();
+    this.#resolveByAddress.clear();
     this.#isAwaited = false;
   }
 }

@@ -65,7 +65,7 @@ export class ProvenPeers {
    * Whether only devices of the ring may send messages about it, and others only those they were
    * granted.
    */
-  isClosed(ring: Ring): boolean {
+  isMembersOnly(ring: Ring): boolean {
     return ringKeys(ring).isWhole;
   }
 
@@ -86,16 +86,16 @@ export class ProvenPeers {
     const { isWhole, devices } = ringKeys(active.ring);
     if (!isWhole) return;
     const key = this.#keys.get(caller);
-    const proven = key === undefined ? undefined : devices.get(key);
-    if (proven !== undefined && (device === undefined || device === proven)) return;
+    const provenDevice = key === undefined ? undefined : devices.get(key);
+    if (provenDevice !== undefined && (device === undefined || device === provenDevice)) return;
     if (isGranted(caller, request)) return;
     const { version } = active.ring;
-    const wanted = `${keyspace} ${version} names the key of every device`;
+    const requirement = `${keyspace} ${version} names the key of every device`;
     if (ringVersion < version) {
-      const message = `${wanted}; the request has version ${ringVersion}`;
+      const message = `${requirement}; the request has version ${ringVersion}`;
       throw new CodedError('RING_STALE', message, { details: { head: ringHead(active) } });
     }
-    throw new CodedError('CALLER_UNPROVEN', `${wanted}: ${whyNot(key, proven)}`, {
+    throw new CodedError('CALLER_UNPROVEN', `${requirement}: ${whyNot(key, provenDevice)}`, {
       hint:
         'a device must use the key that the ring names (set-device RING dN --key), ' +
         `a server outside the ring needs a token with the roles peer and write of ${keyspace}`,
@@ -119,18 +119,18 @@ export class ProvenPeers {
   }
 
   #keysAt(address: string): ReadonlySet<string> {
-    const found = this.#rings.list().flatMap(({ ring }) => {
+    const keySets = this.#rings.list().flatMap(({ ring }) => {
       const keys = ringKeys(ring).byAddress.get(address);
       return keys === undefined ? [] : [keys];
     });
-    const [first = new Set<string>(), ...others] = found;
-    return others.length === 0 ? first : new Set(found.flatMap((keys) => [...keys]));
+    const [first = new Set<string>(), ...others] = keySets;
+    return others.length === 0 ? first : new Set(keySets.flatMap((keys) => [...keys]));
   }
 }
 
-function whyNot(key: string | undefined, proven: number | undefined): string {
+function whyNot(key: string | undefined, device: number | undefined): string {
   if (key === undefined) return 'the caller proved no key';
-  return proven === undefined ? `${key} is not one of them` : `the caller is d${proven}`;
+  return device === undefined ? `${key} is not one of them` : `the caller is d${device}`;
 }
 
 /** The keys of devices that a ring names. */
@@ -143,10 +143,10 @@ interface RingKeys {
 }
 
 /** By ring, which is immutable: looked up with every call between devices. */
-const known = new WeakMap<Ring, RingKeys>();
+const keysByRing = new WeakMap<Ring, RingKeys>();
 
 function ringKeys(ring: Ring): RingKeys {
-  const found = known.get(ring);
+  const found = keysByRing.get(ring);
   if (found !== undefined) return found;
   const devices = new Map<string, number>();
   const byAddress = new Map<string, Set<string>>();
@@ -164,6 +164,6 @@ function ringKeys(ring: Ring): RingKeys {
     }
   }
   const keys = { isWhole: isWhole && devices.size > 0, devices, byAddress };
-  known.set(ring, keys);
+  keysByRing.set(ring, keys);
   return keys;
 }

@@ -15,26 +15,26 @@ import { holdingAt } from './holdings.ts';
  */
 export async function quorumFloor(
   devices: DeviceCaller,
-  place: ActivePartition,
+  target: ActivePartition,
   nowMs: number,
 ): Promise<number> {
-  const { active, partition } = place;
+  const { active, partition } = target;
   const holders = new Set(slotsOf(active.ring, partition).map(({ device }) => device));
   const others = [...holders].filter((device) => device !== active.self);
-  const floors = await Promise.all(others.map((device) => floorAt(devices, place, device)));
+  const floors = await Promise.all(others.map((device) => floorAt(devices, target, device)));
   // A floor in the future would delete what is written until then.
-  const past = floors.map((floorMs) => (floorMs > nowMs ? 0 : floorMs));
+  const pastFloors = floors.map((floorMs) => (floorMs > nowMs ? 0 : floorMs));
   const needed = holders.size > 2 ? quorumOf(holders.size) : 1;
-  return past.toSorted((a, b) => b - a)[needed - 1] ?? 0;
+  return pastFloors.toSorted((a, b) => b - a)[needed - 1] ?? 0;
 }
 
 async function floorAt(
   devices: DeviceCaller,
-  place: ActivePartition,
+  target: ActivePartition,
   device: number,
 ): Promise<number> {
   try {
-    const holding = await holdingAt(devices, place, device);
+    const holding = await holdingAt(devices, target, device);
     return holding?.state === 'ready' ? holding.floorMs : 0;
   } catch (error) {
     if (error instanceof CodedError) return 0; // the device is unreachable

@@ -123,8 +123,8 @@ function readPlace(pattern: Uint8Array, at: number): Place {
   if (pattern[at] === OPEN) return readClass(pattern, at + 1);
   const escaped = pattern[at] === BACKSLASH && at + 1 < pattern.length;
   const end = escaped ? at + 1 : at;
-  const wanted = pattern[end];
-  return { accepts: (byte) => byte === wanted, end };
+  const literal = pattern[end];
+  return { accepts: (byte) => byte === literal, end };
 }
 
 /** Reads a class up to its closing bracket; an unclosed class ends with the pattern. */

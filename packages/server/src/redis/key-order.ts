@@ -18,16 +18,16 @@ interface Pending {
   reads: Promise<void> | null;
   /** Number of the last write that has begun. */
   lastWrite: number;
-  /** Writes under way that beginWrite let in; `told` is called when the last of them has ended. */
-  untold: number;
-  told: (() => void) | null;
+  /** Writes in progress that beginWrite let in. The last of them calls `onDirectWritesEnd`. */
+  directWrites: number;
+  onDirectWritesEnd: (() => void) | null;
   /** Requests that have not ended. */
   running: number;
 }
 
 const newPending = (): Pending => ({
-  ...{ writes: null, reads: null, told: null },
-  ...{ lastWrite: 0, running: 0, untold: 0 },
+  ...{ writes: null, reads: null, onDirectWritesEnd: null },
+  ...{ lastWrite: 0, running: 0, directWrites: 0 },
 });
 
 export type KeyEffect = 'read' | 'write' | 'swap';
@@ -58,12 +58,12 @@ export class KeyOrder {
     const number = this.#writes;
     const overtaken = (): boolean =>
       names.every((name) => (this.#pending.get(name)?.lastWrite ?? 0) > number);
-    const done =
+    const result =
       waits.length === 0 ? work(overtaken) : Promise.all(waits).then(() => work(overtaken));
     // It ended in the turn in which it began, so no other request ever waits for it.
-    if (!(done instanceof Promise)) return done;
+    if (!(result instanceof Promise)) return result;
     const leave = (): void => this.#leave(names);
-    const ended = done.then(leave, leave);
+    const ended = result.then(leave, leave);
     for (const name of names) {
       const entry = getOrMake(this.#pending, name, newPending);
       entry.running += 1;
@@ -74,7 +74,7 @@ export class KeyOrder {
         entry.lastWrite = number;
       }
     }
-    return done;
+    return result;
   }
 
   /**
@@ -87,7 +87,7 @@ export class KeyOrder {
     if (entry.reads !== null) return null;
     this.#writes += 1;
     entry.running += 1;
-    entry.untold += 1;
+    entry.directWrites += 1;
     entry.lastWrite = this.#writes;
     return { name, entry, number: this.#writes };
   }
@@ -95,8 +95,8 @@ export class KeyOrder {
   /** Ends a write. Returns whether a later write of the key has begun. */
   endWrite({ name, entry, number }: WriteTurn): boolean {
     entry.running -= 1;
-    entry.untold -= 1;
-    if (entry.untold === 0) entry.told?.();
+    entry.directWrites -= 1;
+    if (entry.directWrites === 0) entry.onDirectWritesEnd?.();
     if (entry.running === 0) this.#pending.delete(name);
     return entry.lastWrite > number;
   }
@@ -124,7 +124,7 @@ function collectWaits(
   waits: Promise<unknown>[],
 ): void {
   if (entry === undefined) return;
-  if (effect !== 'write' && entry.untold > 0) gatherUntold(entry);
+  if (effect !== 'write' && entry.directWrites > 0) awaitDirectWrites(entry);
   const { writes, reads } = entry;
   if (effect !== 'write' && writes !== null) waits.push(writes);
   if (effect !== 'read' && reads !== null) waits.push(reads);
@@ -134,10 +134,10 @@ function collectWaits(
  * Turns the writes that beginWrite let in into a promise to wait for. From here on, further writes
  * of the key have to wait for the waiting request, so none join these.
  */
-function gatherUntold(entry: Pending): void {
-  if (entry.told !== null) return; // already part of `writes`
+function awaitDirectWrites(entry: Pending): void {
+  if (entry.onDirectWritesEnd !== null) return; // already part of `writes`
   const ended = new Promise<void>((resolve) => {
-    entry.told = resolve;
+    entry.onDirectWritesEnd = resolve;
   });
   entry.writes = both(entry.writes, ended);
 }
@@ -155,7 +155,7 @@ function both(first: Promise<void> | null, second: Promise<void>): Promise<void>
  * null; it may be in this turn. No promise, unless the write has to wait for a read: this is the
  * path of nearly every write of a pipeline. Throws KEY_INVALID and that no keyspace is chosen.
  */
-export function putInOrder(
+export function writeInOrder(
   order: KeyOrder,
   { content, call }: { readonly content: NewContent; readonly call: RedisCall },
   ended: (error: unknown) => void,
@@ -163,10 +163,10 @@ export function putInOrder(
   const { consistency, ports } = call;
   const { value, expiresMs } = content;
   const key = keyOf(call.args[0]);
-  const about = { keyspace: currentKeyspace(call), key, consistency, value, expiresMs };
+  const request = { keyspace: currentKeyspace(call), key, consistency, value, expiresMs };
   const turn = order.beginWrite(key);
   if (turn !== null) {
-    coordinateWriteFor(ports.coordinator, about, (_, error) => {
+    coordinateWriteFor(ports.coordinator, request, (_, error) => {
       const isOvertaken = order.endWrite(turn);
       ended(unlessOwn(error, isOvertaken));
     });
@@ -174,7 +174,7 @@ export function putInOrder(
   }
   const put = (overtaken: () => boolean): Promise<void> =>
     new Promise((resolve) => {
-      coordinateWriteFor(ports.coordinator, about, (_, error) => {
+      coordinateWriteFor(ports.coordinator, request, (_, error) => {
         ended(unlessOwn(error, overtaken()));
         resolve();
       });

@@ -24,10 +24,10 @@ export interface PendingReply {
 const FREED_BYTES_MIN = 32 * 1024;
 
 /** Sends the answers in one system call. */
-export function writeAnswers(socket: Socket, leaving: readonly PendingReply[]): void {
-  const pieces = leaving.map(({ bytes }) => bytes ?? Buffer.alloc(0));
+export function writeAnswers(socket: Socket, replies: readonly PendingReply[]): void {
+  const pieces = replies.map(({ bytes }) => bytes ?? Buffer.alloc(0));
   const [first] = pieces;
-  if (leaving.some(({ rest }) => rest !== null)) writeLong(socket, leaving);
+  if (replies.some(({ rest }) => rest !== null)) writeLong(socket, replies);
   else if (first !== undefined)
     writeOne(socket, pieces.length === 1 ? first : Buffer.concat(pieces));
 }
@@ -37,9 +37,9 @@ function writeOne(socket: Socket, bytes: Buffer): void {
   else socket.write(bytes, () => freeOwnBytes(bytes));
 }
 
-function writeLong(socket: Socket, leaving: readonly PendingReply[]): void {
+function writeLong(socket: Socket, replies: readonly PendingReply[]): void {
   socket.cork();
-  for (const { bytes, rest } of leaving) {
+  for (const { bytes, rest } of replies) {
     if (bytes !== null) socket.write(bytes);
     for (const piece of rest ?? []) socket.write(piece);
   }

@@ -48,7 +48,7 @@ export function wrongArguments(command: string): RedisRefusal {
 }
 
 export function unknownSubcommand(command: string, word: Uint8Array | undefined): RedisRefusal {
-  const given = textOf(word).slice(0, 64);
+  const text = textOf(word).slice(0, 64);
   const name = command.toUpperCase();
-  return new RedisRefusal(`ERR unknown subcommand or wrong number of arguments: ${name} ${given}`);
+  return new RedisRefusal(`ERR unknown subcommand or wrong number of arguments: ${name} ${text}`);
 }

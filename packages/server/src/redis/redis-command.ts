@@ -68,7 +68,7 @@ interface CommandForm {
   /** What the command does to its keys; `swap` reads and then writes. */
   readonly effect: 'none' | 'read' | 'write' | 'swap';
   /** Whether these words after the name make a writing command read too. */
-  readonly swapsWith?: (args: RespRequest) => boolean;
+  readonly isReadModifyWrite?: (args: RespRequest) => boolean;
   /** For commands without keys: what they require if it is not any valid token. */
   readonly needs?: 'nothing' | 'keyspace';
 }

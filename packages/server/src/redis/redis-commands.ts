@@ -33,7 +33,7 @@ export interface FoundCommand {
 }
 
 /** Commands in the two spellings that clients use. Other spellings are looked up in lower case. */
-const spelled: ReadonlyMap<string, FoundCommand> = new Map(
+const commandBySpelling: ReadonlyMap<string, FoundCommand> = new Map(
   [...table].flatMap(([name, command]) => {
     const found = { name, command };
     return [[name, found] as const, [name.toUpperCase(), found] as const];
@@ -47,7 +47,7 @@ const spelled: ReadonlyMap<string, FoundCommand> = new Map(
 export function findCommand(request: RespRequest): FoundCommand {
   // The longest names are far shorter, so a word of a MiB need not be read to its end.
   const text = shownOf(request[0], SHOWN_BYTES);
-  const found = spelled.get(text) ?? spelled.get(text.toLowerCase());
+  const found = commandBySpelling.get(text) ?? commandBySpelling.get(text.toLowerCase());
   if (found === undefined) throw unknownCommand(request);
   if (!fitsArity(found.command, request.length)) throw wrongArguments(found.name);
   return found;
@@ -55,12 +55,12 @@ export function findCommand(request: RespRequest): FoundCommand {
 
 function unknownCommand(request: RespRequest): RedisRefusal {
   const name = shownOf(request[0], SHOWN_BYTES);
-  let shown = '';
+  let argsText = '';
   for (const word of request.slice(1)) {
-    if (shown.length >= SHOWN_BYTES) break;
-    shown += `'${shownOf(word, SHOWN_BYTES - shown.length)}' `;
+    if (argsText.length >= SHOWN_BYTES) break;
+    argsText += `'${shownOf(word, SHOWN_BYTES - argsText.length)}' `;
   }
-  return new RedisRefusal(`ERR unknown command '${name}', with args beginning with: ${shown}`);
+  return new RedisRefusal(`ERR unknown command '${name}', with args beginning with: ${argsText}`);
 }
 
 function shownOf(word: Uint8Array | undefined, bytes: number): string {

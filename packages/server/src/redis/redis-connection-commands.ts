@@ -141,15 +141,15 @@ function consistency({ client, args }: RedisCall): RespReply {
   return okReply;
 }
 
-const alone = { keys: 'none', effect: 'none' } as const;
+const keyless = { keys: 'none', effect: 'none' } as const;
 
 export const connectionCommands: Readonly<Record<string, RedisCommand>> = {
-  ping: { arity: -1, ...alone, run: ping },
-  echo: { arity: 2, ...alone, run: echo },
-  hello: { arity: -1, ...alone, needs: 'nothing', run: hello },
-  auth: { arity: -2, ...alone, needs: 'nothing', run: auth },
-  select: { arity: 2, ...alone, run: select },
-  client: { arity: -2, ...alone, run: clientCommand },
-  quit: { arity: -1, ...alone, needs: 'nothing', run: () => okReply },
-  'ringwright.consistency': { arity: -1, ...alone, run: consistency },
+  ping: { arity: -1, ...keyless, run: ping },
+  echo: { arity: 2, ...keyless, run: echo },
+  hello: { arity: -1, ...keyless, needs: 'nothing', run: hello },
+  auth: { arity: -2, ...keyless, needs: 'nothing', run: auth },
+  select: { arity: 2, ...keyless, run: select },
+  client: { arity: -2, ...keyless, run: clientCommand },
+  quit: { arity: -1, ...keyless, needs: 'nothing', run: () => okReply },
+  'ringwright.consistency': { arity: -1, ...keyless, run: consistency },
 };

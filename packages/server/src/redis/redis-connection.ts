@@ -6,7 +6,7 @@ import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { HeldBytes } from '../access/byte-budget.ts';
 import type { NewContent } from '../coordinate/propose.ts';
-import { KeyOrder, putInOrder } from './key-order.ts';
+import { KeyOrder, writeInOrder } from './key-order.ts';
 import { failureReply, type PendingReply, writeAnswers } from './redis-answer.ts';
 import { requireWordsFit } from './redis-args.ts';
 import {
@@ -102,23 +102,23 @@ export class RedisConnection {
     this.#turnMs ??= performance.now();
     // An answer may have arrived that many others waited behind.
     if (!this.#hasRoom()) this.#flush();
-    let [begun, more] = [0, true];
-    for (; more && this.#mayBegin(begun); this.#flush()) {
-      while (more && this.#mayBegin(begun)) {
+    let [count, hasMore] = [0, true];
+    for (; hasMore && this.#mayBegin(count); this.#flush()) {
+      while (hasMore && this.#mayBegin(count)) {
         const request = this.#nextRequest();
-        more = request !== null;
+        hasMore = request !== null;
         if (request !== null) {
-          begun += 1;
+          count += 1;
           this.#begin(request);
         } else if (this.#inputEnded) this.#ending = true;
       }
     }
-    if (begun > 0) {
+    if (count > 0) {
       this.#share.held.cameOn();
       this.#share.onRequest();
     }
     // This connection has used its share of the turn.
-    const isLate = more && !this.#ending && this.#hasRoom();
+    const isLate = hasMore && !this.#ending && this.#hasRoom();
     if (isLate) this.#share.turns.wait(this.#goOn);
     if (!isLate && this.#hasRoom()) this.#socket.resume();
     else this.#socket.pause();
@@ -128,9 +128,9 @@ export class RedisConnection {
     this.#turnMs = null;
   }
 
-  #mayBegin(begun: number): boolean {
+  #mayBegin(count: number): boolean {
     if (this.#ending || !this.#hasRoom()) return false;
-    return begun < redisPipelineMax && !this.#share.turns.isSpent();
+    return count < redisPipelineMax && !this.#share.turns.isSpent();
   }
 
   #hasRoom(): boolean {
@@ -144,8 +144,8 @@ export class RedisConnection {
     } catch (error) {
       if (!(error instanceof RespProtocolError)) throw error;
       this.#ports.onProtocolError();
-      const told = errorReply(`ERR Protocol error: ${error.message}`);
-      this.#placeOf('').bytes = encodeReply(told, this.#client.protocol);
+      const reply = errorReply(`ERR Protocol error: ${error.message}`);
+      this.#addReply('').bytes = encodeReply(reply, this.#client.protocol);
       this.#ending = true;
       return null;
     }
@@ -163,8 +163,8 @@ export class RedisConnection {
     const { keyspace, consistency } = this.#client;
     const args = request.slice(1);
     const call = { ports: this.#ports, client: this.#client, args, keyspace, consistency };
-    const effect = command.swapsWith?.(args) ? 'swap' : command.effect;
-    const answer = this.#placeOf(name);
+    const effect = command.isReadModifyWrite?.(args) ? 'swap' : command.effect;
+    const answer = this.#addReply(name);
     try {
       requireWordsFit(args);
       requireCommand(command, call, effect);
@@ -173,7 +173,7 @@ export class RedisConnection {
         this.#put(answer, command.plainWrite(call), call);
       } else this.#run(answer, { command, call, effect });
     } catch (error) {
-      this.#answered(answer, this.#failed(error));
+      this.#complete(answer, this.#replyForError(error));
     }
     if (name === 'quit') this.#ending = true;
   }
@@ -181,33 +181,33 @@ export class RedisConnection {
   /** Many commands are answered at once: those without keys, and reads of local records. */
   #run(
     answer: PendingReply,
-    judged: {
+    request: {
       readonly command: RedisCommand;
       readonly call: RedisCall;
       readonly effect: RedisCommand['effect'];
     },
   ): void {
-    const { command, call, effect } = judged;
+    const { command, call, effect } = request;
     const run = (): MaybePromise<RespReply> => must(command.run, 'a command runs')(call);
     const reply =
       effect === 'none' ? run() : this.#order.run(keysOf(command, call.args), effect, run);
     if (reply instanceof Promise) this.#await(answer, reply);
     else {
       this.#turnMs = performance.now();
-      this.#answered(answer, reply);
+      this.#complete(answer, reply);
     }
   }
 
   #put(answer: PendingReply, content: NewContent, call: RedisCall): void {
     this.#running += 1;
-    const ended = (error: unknown): void => {
+    const onEnd = (error: unknown): void => {
       this.#running -= 1;
-      this.#answered(answer, error === null ? okReply : this.#failed(error));
+      this.#complete(answer, error === null ? okReply : this.#replyForError(error));
     };
     try {
-      putInOrder(this.#order, { content, call }, ended);
+      writeInOrder(this.#order, { content, call }, onEnd);
     } catch (error) {
-      ended(error);
+      onEnd(error);
     }
   }
 
@@ -218,10 +218,10 @@ export class RedisConnection {
       this.#socket.destroy();
       return;
     }
-    this.#answered(this.#placeOf('unknown'), this.#failed(error));
+    this.#complete(this.#addReply('unknown'), this.#replyForError(error));
   }
 
-  #placeOf(name: string): PendingReply {
+  #addReply(name: string): PendingReply {
     const answer = { bytes: null, rest: null, name, startMs: this.#nowMs() };
     this.#answers.push(answer);
     return answer;
@@ -232,7 +232,7 @@ export class RedisConnection {
     return this.#turnMs;
   }
 
-  #failed(error: unknown): RespReply {
+  #replyForError(error: unknown): RespReply {
     const { reply, isBug } = failureReply(error);
     if (isBug) this.#ports.onBug(error);
     return reply;
@@ -243,12 +243,12 @@ export class RedisConnection {
     this.#running += 1;
     const end = (reply: RespReply): void => {
       this.#running -= 1;
-      this.#answered(answer, reply, protocol);
+      this.#complete(answer, reply, protocol);
     };
-    work.then(end, (error: unknown) => end(this.#failed(error))).catch(this.#ports.onBug);
+    work.then(end, (error: unknown) => end(this.#replyForError(error))).catch(this.#ports.onBug);
   }
 
-  #answered(answer: PendingReply, reply: RespReply, protocol = this.#client.protocol): void {
+  #complete(answer: PendingReply, reply: RespReply, protocol = this.#client.protocol): void {
     const long = longBulk(reply);
     answer.bytes = long?.head ?? encodeReply(reply, protocol);
     answer.rest = long?.rest ?? null;
@@ -272,9 +272,9 @@ export class RedisConnection {
     let ready = 0;
     while (ready < this.#answers.length && this.#answers[ready]?.bytes !== null) ready += 1;
     if (ready > 0) {
-      const leaving = this.#answers.slice(0, ready);
+      const replies = this.#answers.slice(0, ready);
       this.#answers = ready === this.#answers.length ? [] : this.#answers.slice(ready);
-      if (!this.#socket.destroyed) writeAnswers(this.#socket, leaving);
+      if (!this.#socket.destroyed) writeAnswers(this.#socket, replies);
     }
     if (this.#ending && this.#answers.length === 0) this.#socket.end();
   }

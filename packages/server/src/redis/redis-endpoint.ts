@@ -32,7 +32,7 @@ interface EndpointPorts {
   readonly onBug: (error: unknown) => void;
 }
 
-const placeRules = { reserved: 0, perAddressMax: redisPerAddressMax };
+const limiterOptions = { reserved: 0, perAddressMax: redisPerAddressMax };
 
 /** Does not listen yet. The caller does, so that a port in use is reported like any other. */
 export function createRedis(
@@ -42,7 +42,7 @@ export function createRedis(
 ): RedisEndpoint {
   const { metrics, nowMs } = ports;
   const sockets = new Set<Socket>();
-  const places = new ConnectionLimiter({ max: connectionsMax, ...placeRules });
+  const limiter = new ConnectionLimiter({ max: connectionsMax, ...limiterOptions });
   const budget = new ByteBudget(redisHeldBytesMax);
   let [nextId, commands] = [1, 0];
   const startedMs = nowMs();
@@ -50,7 +50,7 @@ export function createRedis(
   const about: RedisAbout = { ...settings, startedMs, nowMs, ...counts };
   const timerOf = timersOf(metrics);
   const turns = new TurnBudget();
-  const connection: ConnectionPorts = {
+  const connectionPorts: ConnectionPorts = {
     guard: ports.guard,
     coordinator: ports.coordinator,
     cursors: new ScanCursors(),
@@ -64,36 +64,36 @@ export function createRedis(
   };
   // Half-open connections stay until their answers have been sent: `redis-cli < file` closes first.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    let served: RedisConnection | null = null;
+    let redisConnection: RedisConnection | null = null;
     const end = (): void => void socket.destroy();
-    const place = places.enter({
+    const admission = limiter.enter({
       address: socket.remoteAddress ?? '',
       isKnown: () => false,
-      isBusy: () => served?.isBusy === true,
+      isBusy: () => redisConnection?.isBusy === true,
       end,
     });
-    if (place === null) {
+    if (admission === null) {
       refuseConnection(socket, '-ERR max number of clients reached\r\n');
       return;
     }
     const held = budget.connection(end);
-    const late = setTimeout(end, redisFirstRequestMsMax);
+    const firstRequestTimer = setTimeout(end, redisFirstRequestMsMax);
     sockets.add(socket);
     metrics.redisConnections.set(sockets.size);
     socket.once('close', () => {
-      clearTimeout(late);
+      clearTimeout(firstRequestTimer);
       sockets.delete(socket);
-      place.leave();
+      admission.leave();
       held.leave();
       metrics.redisConnections.set(sockets.size);
     });
     const onRequest = (): void => {
-      clearTimeout(late);
-      place.used();
+      clearTimeout(firstRequestTimer);
+      admission.used();
     };
     const share = { held, onRequest, turns };
     const client = newClient(nextId++, socket, settings);
-    served = new RedisConnection(socket, client, { ...connection, ...share });
+    redisConnection = new RedisConnection(socket, client, { ...connectionPorts, ...share });
   });
   return {
     server,
@@ -122,6 +122,6 @@ function timersOf({ redisSeconds }: Metrics): (command: string) => Timer {
 function newClient(id: number, socket: Socket, { consistency }: RedisSettings): RedisClient {
   const address = `${socket.remoteAddress}:${socket.remotePort}`;
   const credential = credentialFrom(address, null, socket);
-  const about = { id, address, name: '', keyspace: null, credential };
-  return { ...about, consistency, protocol: 2, isInRefused: false };
+  const fields = { id, address, name: '', keyspace: null, credential };
+  return { ...fields, consistency, protocol: 2, isInRefused: false };
 }

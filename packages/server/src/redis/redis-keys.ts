@@ -23,9 +23,9 @@ async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
     const emptied = (before: Valued) => (before === null ? null : { value: null });
     return (await swapContent(call, key, emptied)).isChanged;
   }
-  const there = (await readValue(call, key)) !== null;
-  if (there || call.consistency === 'one') await writeContent(call, key, { value: null });
-  return there;
+  const isPresent = (await readValue(call, key)) !== null;
+  if (isPresent || call.consistency === 'one') await writeContent(call, key, { value: null });
+  return isPresent;
 }
 
 function get(call: RedisCall): MaybePromise<RespReply> {
@@ -87,15 +87,15 @@ async function countKeys(
   keys: readonly Uint8Array[],
   counts: (key: Uint8Array) => Promise<boolean>,
 ): Promise<RespReply> {
-  const there = await mapConcurrent(keys, redisKeysAtOnce, counts);
-  return integerReply(there.filter(Boolean).length);
+  const found = await mapConcurrent(keys, redisKeysAtOnce, counts);
+  return integerReply(found.filter(Boolean).length);
 }
 
 /** Deletes each key by itself. A key named twice is deleted once. */
 async function del(call: RedisCall): Promise<RespReply> {
   const keys = new Map(call.args.map((key) => [byteText(key), key]));
-  const there = await forEachKey([...keys.values()], (key) => deleteKey(call, key));
-  return integerReply(there.filter(Boolean).length);
+  const deleted = await forEachKey([...keys.values()], (key) => deleteKey(call, key));
+  return integerReply(deleted.filter(Boolean).length);
 }
 
 /** A key named twice counts twice, as in Redis. */
@@ -141,7 +141,7 @@ async function increase(call: RedisCall, step: bigint | null): Promise<RespReply
   if (step === null) throw notAnInteger();
   const { after, isChanged } = await swapContent(call, call.args[0], (present) => {
     const sum = sumOf(present, step);
-    return sum === null ? null : kept(present, Buffer.from(String(sum)));
+    return sum === null ? null : withSameExpiry(present, Buffer.from(String(sum)));
   });
   const total = integer64(after?.value);
   if (isChanged && total !== null) return integerReply(total);
@@ -167,13 +167,13 @@ async function append(call: RedisCall): Promise<RespReply> {
   const [key, word = new Uint8Array()] = call.args;
   const { after, isChanged } = await swapContent(call, key, (present) => {
     const value = Buffer.concat([present?.value ?? new Uint8Array(), word]);
-    return value.length > valueBytesMax ? null : kept(present, value);
+    return value.length > valueBytesMax ? null : withSameExpiry(present, value);
   });
   if (isChanged) return integerReply(after?.value.length ?? 0);
   throw new RedisRefusal('ERR string exceeds maximum allowed size (proto-max-bulk-len)');
 }
 
-function kept(present: Valued, value: Uint8Array): NewContent {
+function withSameExpiry(present: Valued, value: Uint8Array): NewContent {
   return { value, expiresMs: present?.expiresMs };
 }
 

@@ -25,9 +25,9 @@ export async function scan(call: RedisCall): Promise<RespReply> {
   const { count, prefix, isWanted } = readOptions(call.args.slice(1));
   const start = ports.cursors.read(readCursor(call.args[0]), ring);
   if (start === null) throw new RedisRefusal('ERR invalid cursor');
-  const about = { ...forward, keyspace, only: null, prefix, limit: count, values: false };
+  const options = { ...forward, keyspace, only: null, prefix, limit: count, values: false };
   const { keys, next } = await keysFrom(start, ports.coordinator, {
-    ...about,
+    ...options,
     ...{ place: start.place, isWanted, consistency },
   });
   const cursor = String(ports.cursors.write(next, ring));
@@ -37,13 +37,13 @@ export async function scan(call: RedisCall): Promise<RespReply> {
 async function keysFrom(
   { place, slice }: ScanStart,
   coordinator: CoordinatorPorts,
-  scanned: KeyspaceScan,
+  request: KeyspaceScan,
 ): Promise<ScanAnswer> {
   if (place !== null && slice !== null) {
-    return scanStretch(coordinator, scanned, { place, slice });
+    return scanStretch(coordinator, request, { place, slice });
   }
-  const part = await scanKeyspace(coordinator, scanned);
-  return { keys: part.rows.map(({ key }) => key), next: { place: part.place, slice: null } };
+  const page = await scanKeyspace(coordinator, request);
+  return { keys: page.rows.map(({ key }) => key), next: { place: page.place, slice: null } };
 }
 
 function readCursor(word: Uint8Array | undefined): number {

@@ -38,9 +38,9 @@ function config({ args }: RedisCall): RespReply {
 }
 
 function info(call: RedisCall): RespReply {
-  const asked = call.args.map((word) => textOf(word).toLowerCase());
-  const all = asked.length === 0 || asked.some((name) => /^(default|all|everything)$/.test(name));
-  const sections = infoSections(call).filter(([name]) => all || asked.includes(name.toLowerCase()));
+  const names = call.args.map((word) => textOf(word).toLowerCase());
+  const all = names.length === 0 || names.some((name) => /^(default|all|everything)$/.test(name));
+  const sections = infoSections(call).filter(([name]) => all || names.includes(name.toLowerCase()));
   const texts = sections.map(
     ([name, fields]) =>
       `# ${name}\r\n${fields.map(([field, value]) => `${field}:${value}\r\n`).join('')}`,
@@ -53,8 +53,8 @@ type Section = readonly [name: string, fields: readonly (readonly [string, strin
 function infoSections({ ports, client }: RedisCall): Section[] {
   const { about, coordinator } = ports;
   const uptimeS = Math.floor((about.nowMs() - about.startedMs) / 1000);
-  const all = coordinator.rings.list().map(({ ring }) => ring);
-  const rings = all.filter(({ keyspace }) => mayKnow({ ports, client }, keyspace));
+  const allRings = coordinator.rings.list().map(({ ring }) => ring);
+  const rings = allRings.filter(({ keyspace }) => mayKnow({ ports, client }, keyspace));
   return [
     [
       'Server',
@@ -94,13 +94,13 @@ function refuseWrites(): RespReply {
   throw new RedisRefusal('ERR no command deletes a whole keyspace');
 }
 
-const alone = { keys: 'none', effect: 'none' } as const;
+const keyless = { keys: 'none', effect: 'none' } as const;
 
 export const serverCommands: Readonly<Record<string, RedisCommand>> = {
-  config: { arity: -2, ...alone, run: config },
-  info: { arity: -1, ...alone, run: info },
-  dbsize: { arity: 1, ...alone, needs: 'keyspace', run: dbsize },
-  scan: { arity: -2, ...alone, needs: 'keyspace', run: scan },
-  flushall: { arity: -1, ...alone, run: refuseWrites },
-  flushdb: { arity: -1, ...alone, run: refuseWrites },
+  config: { arity: -2, ...keyless, run: config },
+  info: { arity: -1, ...keyless, run: info },
+  dbsize: { arity: 1, ...keyless, needs: 'keyspace', run: dbsize },
+  scan: { arity: -2, ...keyless, needs: 'keyspace', run: scan },
+  flushall: { arity: -1, ...keyless, run: refuseWrites },
+  flushdb: { arity: -1, ...keyless, run: refuseWrites },
 };

@@ -110,7 +110,7 @@ export const setCommands: Readonly<Record<string, RedisCommand>> = {
     arity: -3,
     keys: 'first',
     effect: 'write',
-    swapsWith: (args) => args.slice(2).some((word) => READING.test(lowerOf(word))),
+    isReadModifyWrite: (args) => args.slice(2).some((word) => READING.test(lowerOf(word))),
     run: set,
     plainWrite: plainSet,
   },

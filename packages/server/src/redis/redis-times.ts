@@ -64,23 +64,23 @@ type ExpireCondition = (nowAtMs: number | undefined, nextAtMs: number) => boolea
 
 /** Reads the words after the time of an EXPIRE: NX, XX, GT, LT. Throws Redis's refusals. */
 export function expireCondition(args: readonly Uint8Array[]): ExpireCondition {
-  const given = new Set(args.map(lowerOf));
+  const options = new Set(args.map(lowerOf));
   const unknown = args.find((word) => !['nx', 'xx', 'gt', 'lt'].includes(lowerOf(word)));
   if (unknown !== undefined) {
     throw new RedisRefusal(`ERR Unsupported option ${textOf(unknown).slice(0, 64)}`);
   }
-  if (given.has('nx') && given.size > 1) {
+  if (options.has('nx') && options.size > 1) {
     throw new RedisRefusal('ERR NX and XX, GT or LT options at the same time are not compatible');
   }
-  if (given.has('gt') && given.has('lt')) {
+  if (options.has('gt') && options.has('lt')) {
     throw new RedisRefusal('ERR GT and LT options at the same time are not compatible');
   }
   return (nowAtMs, nextAtMs) => {
     const present = nowAtMs ?? Number.POSITIVE_INFINITY;
-    if (given.has('nx')) return nowAtMs === undefined;
-    if (given.has('xx') && nowAtMs === undefined) return false;
-    if (given.has('gt')) return nextAtMs > present;
-    return !given.has('lt') || nextAtMs < present;
+    if (options.has('nx')) return nowAtMs === undefined;
+    if (options.has('xx') && nowAtMs === undefined) return false;
+    if (options.has('gt')) return nextAtMs > present;
+    return !options.has('lt') || nextAtMs < present;
   };
 }
 

@@ -8,14 +8,14 @@ import {
 import { okReply, type RespReply } from './resp-reply.ts';
 
 /** Commands that are answered even while a refused transaction has not ended. */
-const always: ReadonlySet<string> = new Set(['multi', 'exec', 'discard', 'quit']);
+const allowedCommands: ReadonlySet<string> = new Set(['multi', 'exec', 'discard', 'quit']);
 
 /**
  * Clients send MULTI, its commands and EXEC at once, so the commands in between must not run on
  * their own.
  */
 export function requireNoTransaction(name: string, { isInRefused }: RedisClient): void {
-  if (!isInRefused || always.has(name)) return;
+  if (!isInRefused || allowedCommands.has(name)) return;
   throw new RedisRefusal('ERR not executed: MULTI was refused; send EXEC or DISCARD first');
 }
 
@@ -49,11 +49,11 @@ function noTransactions(): RedisRefusal {
   );
 }
 
-const alone = { keys: 'none', effect: 'none' } as const;
+const keyless = { keys: 'none', effect: 'none' } as const;
 
 export const transactionCommands: Readonly<Record<string, RedisCommand>> = {
-  multi: { arity: 1, ...alone, run: multi },
-  exec: { arity: 1, ...alone, run: exec },
-  discard: { arity: 1, ...alone, run: discard },
-  watch: { arity: -2, ...alone, run: watch },
+  multi: { arity: 1, ...keyless, run: multi },
+  exec: { arity: 1, ...keyless, run: exec },
+  discard: { arity: 1, ...keyless, run: discard },
+  watch: { arity: -2, ...keyless, run: watch },
 };

@@ -10,8 +10,8 @@ import { currentKeyspace, type RedisCall, RedisRefusal } from './redis-command.t
 
 export function readRecord(call: RedisCall, key: Uint8Array | undefined): MaybePromise<Valued> {
   const { consistency, ports } = call;
-  const about = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
-  return andThen(coordinateRead(ports.coordinator, about), liveOrNull);
+  const request = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
+  return andThen(coordinateRead(ports.coordinator, request), liveOrNull);
 }
 
 export function readValue(
@@ -27,8 +27,8 @@ export function writeContent(
   content: NewContent,
 ): Promise<Written> {
   const { consistency, ports } = call;
-  const about = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
-  return coordinateWrite(ports.coordinator, { ...about, ...content });
+  const target = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
+  return coordinateWrite(ports.coordinator, { ...target, ...content });
 }
 
 interface Swapped {
@@ -54,9 +54,9 @@ export async function swapContent(
     const hint = 'choose it with RINGWRIGHT.CONSISTENCY quorum';
     throw new RedisRefusal(`ERR changes that depend on the value are decided by a quorum: ${hint}`);
   }
-  const about = { keyspace: currentKeyspace(call), key: keyOf(key) };
+  const target = { keyspace: currentKeyspace(call), key: keyOf(key) };
   let before: Valued = null;
-  const { record, isChanged } = await changeKey(call.ports.coordinator, about, (present) => {
+  const { record, isChanged } = await changeKey(call.ports.coordinator, target, (present) => {
     before = liveOrNull(present);
     return change(before);
   });

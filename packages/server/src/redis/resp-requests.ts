@@ -48,7 +48,7 @@ export class RespRequests {
   /** Length of the word being read, or -1 while its header is awaited. */
   #bulkBytes = -1;
   /** Whether a returned request is a view of `#bytes`. */
-  #areGiven = false;
+  #hasViews = false;
 
   /** Bytes received that no request has used yet. */
   get heldBytes(): number {
@@ -67,7 +67,7 @@ export class RespRequests {
   push(chunk: Buffer): void {
     const held = this.heldBytes;
     if (held === 0) {
-      this.#areGiven = false;
+      this.#hasViews = false;
       this.#bytes = chunk;
       this.#start = 0;
       this.#end = chunk.length;
@@ -86,14 +86,14 @@ export class RespRequests {
         if (!this.#readArgs()) return null;
         const args = this.#args;
         this.#args = [];
-        this.#areGiven = true;
+        this.#hasViews = true;
         return args;
       }
       if (this.heldBytes === 0) return null;
       const request = this.#bytes[this.#start] === ASTERISK ? this.#readCount() : this.#readLine();
       if (request === 'more') return null;
       if (request.length === 0) continue;
-      this.#areGiven = true;
+      this.#hasViews = true;
       return request;
     }
   }
@@ -107,17 +107,17 @@ export class RespRequests {
     const isLong = this.#bulkBytes >= LONG_WORD_BYTES_MIN;
     const length = isLong ? Math.max(needed, this.#bulkBytes + 2) : 2 * needed;
     const grown = Buffer.allocUnsafeSlow(length);
-    const before = this.#bytes;
-    before.copy(grown, 0, this.#start, this.#end);
+    const oldBytes = this.#bytes;
+    oldBytes.copy(grown, 0, this.#start, this.#end);
     this.#searched -= this.#start;
     this.#end -= this.#start;
     this.#start = 0;
     this.#bytes = grown;
-    const areSeen = this.#areGiven || this.#requestBytes - this.#bulkBytes > OTHER_WORDS_BYTES_MAX;
-    this.#areGiven = false;
-    if (!isLong || areSeen) return;
+    const isInUse = this.#hasViews || this.#requestBytes - this.#bulkBytes > OTHER_WORDS_BYTES_MAX;
+    this.#hasViews = false;
+    if (!isLong || isInUse) return;
     this.#args = this.#args.map((word) => Buffer.from(word));
-    freeOwnBytes(before);
+    freeOwnBytes(oldBytes);
   }
 
   /** Begins a request. An empty or absent array is skipped, as in Redis. */

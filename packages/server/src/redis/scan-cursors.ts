@@ -135,9 +135,9 @@ function startOfPartition(
 
 function cellAt({ arc, at, cut }: ScanPosition, circle: HashCircle): CursorStart {
   const began = cut ?? cutOf(circle);
-  const read = hashesBetween(began, arc?.start ?? began) % hashPositions;
-  const start = Math.floor(read / CELL_HASHES) * 2 + (began === 0 ? 0 : 1);
-  return { start, isExact: at.length === 0 && read % CELL_HASHES === 0 };
+  const hashesRead = hashesBetween(began, arc?.start ?? began) % hashPositions;
+  const start = Math.floor(hashesRead / CELL_HASHES) * 2 + (began === 0 ? 0 : 1);
+  return { start, isExact: at.length === 0 && hashesRead % CELL_HASHES === 0 };
 }
 
 /**

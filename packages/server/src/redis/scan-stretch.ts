@@ -35,18 +35,18 @@ export async function scanStretch(
   scan: KeyspaceScan,
   { place, slice }: Stretch,
 ): Promise<ScanAnswer> {
-  const held = new HeldSlices(slice);
-  const isWanted = (key: Uint8Array): boolean => held.has(key) && (scan.isWanted?.(key) ?? true);
+  const slices = new HeldSlices(slice);
+  const isWanted = (key: Uint8Array): boolean => slices.has(key) && (scan.isWanted?.(key) ?? true);
   const stretch = { ...scan, only: place.partition, limit: listKeysMax, isWanted };
   for (let at: ScanPosition | null = place; at !== null; ) {
-    const part = await scanKeyspace(ports, { ...stretch, place: at });
-    held.add(part.rows.map(({ key }) => Uint8Array.from(key)));
-    at = part.place;
+    const page = await scanKeyspace(ports, { ...stretch, place: at });
+    slices.add(page.rows.map(({ key }) => Uint8Array.from(key)));
+    at = page.place;
   }
-  if (held.end < stretchSlices) return { keys: held.keys, next: { place, slice: held.end } };
+  if (slices.end < stretchSlices) return { keys: slices.keys, next: { place, slice: slices.end } };
   const { ring } = ports.rings.get(scan.keyspace);
   const scanned = scannedOf(ring, { bounds: forward, prefix: new Uint8Array() });
-  return { keys: held.keys, next: { place: nextPosition(scanned, place), slice: null } };
+  return { keys: slices.keys, next: { place: nextPosition(scanned, place), slice: null } };
 }
 
 /**

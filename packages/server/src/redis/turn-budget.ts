@@ -4,18 +4,18 @@
 import { redisTurnMsMax } from '@ringwright/base/limits-listeners';
 
 /** Requests between two checks of the clock. */
-const LOOK_EVERY = 32;
+const REQUESTS_PER_CHECK = 32;
 
 export class TurnBudget {
   #endsMs: number | null = null;
   #isSpent = false;
-  #asked = 0;
+  #checks = 0;
   #waiting = new Set<() => void>();
 
   /** To be checked before each request. */
   isSpent(): boolean {
-    this.#asked += 1;
-    if (this.#endsMs !== null && this.#asked % LOOK_EVERY !== 0) return this.#isSpent;
+    this.#checks += 1;
+    if (this.#endsMs !== null && this.#checks % REQUESTS_PER_CHECK !== 0) return this.#isSpent;
     const nowMs = performance.now();
     if (this.#endsMs === null) {
       this.#endsMs = nowMs + redisTurnMsMax;

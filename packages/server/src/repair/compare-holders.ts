@@ -46,12 +46,12 @@ export async function isCoveredByPeer(
   const { keyspace, version } = active.ring;
   const request = { keyspace, ringVersion: version, partition };
   for (const rowsMax of tailLengths) {
-    const theirs = await lastRows(devices, { active, device }, { ...request, rowsMax });
-    if (theirs?.incarnation !== incarnation) return false;
-    const rows = theirs.rows.map(([key, ms, tie, hash]) => {
+    const answer = await lastRows(devices, { active, device }, { ...request, rowsMax });
+    if (answer?.incarnation !== incarnation) return false;
+    const rows = answer.rows.map(([key, ms, tie, hash]) => {
       return { key, ms, tie, hash: Buffer.from(hash, 'hex') };
     });
-    if (store.peers.isCoveredBy({ keyspace, partition }, { digest: theirs.digest, rows }))
+    if (store.peers.isCoveredBy({ keyspace, partition }, { digest: answer.digest, rows }))
       return true;
     if (rows.length < rowsMax) return false; // the file has no more rows
   }
@@ -93,11 +93,11 @@ interface RecentComparison {
 
 interface ComparedFiles {
   /** The recent sums of the file here, all of one moment. */
-  readonly mine: RecentView;
+  readonly ownSums: RecentView;
   /** The highest sequence of the file here at that moment. */
   readonly seq: number;
   /** The peer's sums by span, of a later moment. */
-  readonly theirs: ReadonlyMap<number, string>;
+  readonly peerSums: ReadonlyMap<number, string>;
   /** The sequence that the peer has confirmed before. */
   readonly since: number;
   readonly nowMs: number;
@@ -106,20 +106,20 @@ interface ComparedFiles {
 /**
  * Equal sums of a span mean that both files were given the same records in their present lives. So
  * the peer has each row of the span, or something newer of its key. This holds for rows from
- * `mine.trackedFrom` on; earlier rows have to be confirmed key by key.
+ * `ownSums.trackedFrom` on; earlier rows have to be confirmed key by key.
  */
 export function compareRecent({
-  mine,
+  ownSums,
   seq,
-  theirs,
+  peerSums,
   since,
   nowMs,
 }: ComparedFiles): RecentComparison {
-  if (since < mine.trackedFrom - 1) return { confirmed: since, isSuspect: true };
+  if (since < ownSums.trackedFrom - 1) return { confirmed: since, isSuspect: true };
   let confirmed = seq;
   let isSuspect = false;
-  for (const { id, sum, seqs } of mine.spans) {
-    if (seqs === null || seqs[1] <= since || theirs.get(id) === sum) continue;
+  for (const { id, sum, seqs } of ownSums.spans) {
+    if (seqs === null || seqs[1] <= since || peerSums.get(id) === sum) continue;
     confirmed = Math.min(confirmed, seqs[0] - 1);
     const ends = [id * recentSpanMs, (id + 1) * recentSpanMs - 1];
     if (ends.every((ms) => stampAge(ms, nowMs) === 'settled')) isSuspect = true;

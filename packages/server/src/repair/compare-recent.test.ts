@@ -72,7 +72,8 @@ test.each([1, 2, 3, 4, 5, 6])('the sums confirm no more than the peer has, seed 
     if (random.below(400) === 0) (random.below(2) === 0 ? mine : peer).restart();
     if (random.below(10) > 0) continue;
     const theirs = new Map(peer.recent.view().spans.map(({ id, sum }) => [id, sum]));
-    const files = { mine: mine.recent.view(), seq: mine.seq, theirs, since, nowMs: now };
+    const ownSums = mine.recent.view();
+    const files = { ownSums, seq: mine.seq, peerSums: theirs, since, nowMs: now };
     const { confirmed, isSuspect } = compareRecent(files);
     expect(peer.holds(mine, confirmed), `step ${at}: up to ${confirmed} of ${mine.seq}`).toBe(true);
     if (confirmed > since) raised += 1;

@@ -49,13 +49,13 @@ export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushRe
       bytesMax: PUSH_BYTES_MAX,
     });
     const aged = batch.rows.map((row) => ({ ...row, age: stampAge(row.ms, nowMs) }));
-    const young = aged.findIndex(({ age }) => age === 'young');
-    const reached = young === -1 ? aged : aged.slice(0, young);
-    const rows = reached.filter(({ age }) => age === 'settled');
-    firstAhead ??= reached.find(({ age }) => age === 'ahead')?.seq ?? null;
+    const youngIndex = aged.findIndex(({ age }) => age === 'young');
+    const olderRows = youngIndex === -1 ? aged : aged.slice(0, youngIndex);
+    const rows = olderRows.filter(({ age }) => age === 'settled');
+    firstAhead ??= olderRows.find(({ age }) => age === 'ahead')?.seq ?? null;
     if (rows.length > 0) pushed += await offerRows(ports, task, rows);
-    lastSeq = young === -1 ? batch.lastSeq : (reached.at(-1)?.seq ?? lastSeq);
-    if (young === -1 && batch.more) continue;
+    lastSeq = youngIndex === -1 ? batch.lastSeq : (olderRows.at(-1)?.seq ?? lastSeq);
+    if (youngIndex === -1 && batch.more) continue;
     return { confirmed: firstAhead === null ? lastSeq : firstAhead - 1, pushed };
   }
 }
@@ -67,18 +67,18 @@ async function offerRows(
   rows: readonly StoredStamp[],
 ): Promise<number> {
   const { keyspace, version } = active.ring;
-  const about = { keyspace, ringVersion: version, partition };
+  const scope = { keyspace, ringVersion: version, partition };
   const stamps = rows.map(({ key, ms, tie }): [Uint8Array, number, number] => [key, ms, tie]);
-  const { wanted } = await ports.devices.call({ active, device }, offer, { ...about, stamps });
+  const { wanted } = await ports.devices.call({ active, device }, offer, { ...scope, stamps });
   let pushed = 0;
   for (const group of groupRows(
     ports.store,
-    about,
+    scope,
     wanted.map((index) => rows[index]?.key),
   )) {
     // failpoint: push.before
-    const sent = { ...about, rows: group };
-    const { undecided } = await ports.devices.call({ active, device }, push, sent);
+    const request = { ...scope, rows: group };
+    const { undecided } = await ports.devices.call({ active, device }, push, request);
     for (const index of undecided) {
       const key = group[index]?.key;
       if (key !== undefined) await ports.decide(keyspace, key);
@@ -96,14 +96,14 @@ type PushRows = RequestOf<typeof push>['rows'];
  */
 function groupRows(
   store: Store,
-  place: { readonly keyspace: string; readonly partition: number },
+  scope: { readonly keyspace: string; readonly partition: number },
   keys: readonly (Uint8Array | undefined)[],
 ): PushRows[] {
   const groups: PushRows[] = [];
   let group: PushRows = [];
   let bytes = 0;
   for (const key of keys) {
-    const record = key === undefined ? null : store.read(place.keyspace, place.partition, key);
+    const record = key === undefined ? null : store.read(scope.keyspace, scope.partition, key);
     if (record === null) continue;
     group.push({ key: record.key, ...wireContent(record) });
     bytes += record.key.length + (record.value?.length ?? 0);

@@ -42,7 +42,7 @@ class World {
           decide,
           nowMs: cluster.nowMs,
           onPushed: () => undefined,
-          onBehind: (_, partition) =>
+          onMissedDeletions: (_, partition) =>
             this.device(id).store.setState(keyspace, partition, 'filling'),
           onError: () => undefined,
         }),

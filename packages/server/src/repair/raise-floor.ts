@@ -56,33 +56,33 @@ export async function raiseFloor(
 ): Promise<boolean> {
   const { active, partition, floorMs } = task;
   const { keyspace, version } = active.ring;
-  const about = { keyspace, ringVersion: version, partition };
+  const scope = { keyspace, ringVersion: version, partition };
   const holders = [...new Set(slotsOf(active.ring, partition).map(({ device }) => device))];
-  const held = () => Promise.all(holders.map((device) => holdingAt(devices, task, device)));
+  const askHoldings = () => Promise.all(holders.map((device) => holdingAt(devices, task, device)));
   // A promise without a raised floor would keep reads from repairing old records that differ.
-  if (!isEqual(await held())) return false;
-  const promised = await Promise.all(
+  if (!isEqual(await askHoldings())) return false;
+  const promises = await Promise.all(
     holders.map(async (device) =>
-      devices.call({ active, device }, floorPromise, { ...about, floorMs }),
+      devices.call({ active, device }, floorPromise, { ...scope, floorMs }),
     ),
   );
   // Only after every promise: equal digests then mean that no holder lacks anything below the
   // floor.
   // failpoint: floors.promised
-  const after = await held();
-  const same = after.every(
-    (holding, index) => holding?.incarnation === promised[index]?.incarnation,
+  const holdings = await askHoldings();
+  const isUnchanged = holdings.every(
+    (holding, index) => holding?.incarnation === promises[index]?.incarnation,
   );
-  if (!same || !isEqual(after)) return false;
-  const raising = promised.map(async ({ incarnation }, index) => {
+  if (!isUnchanged || !isEqual(holdings)) return false;
+  const raises = promises.map(async ({ incarnation }, index) => {
     const to = { active, device: holders[index] ?? -1 };
-    return devices.call(to, floorRaise, { ...about, floorMs, incarnation });
+    return devices.call(to, floorRaise, { ...scope, floorMs, incarnation });
   });
-  await Promise.allSettled(raising);
-  await Promise.all(raising);
+  await Promise.allSettled(raises);
+  await Promise.all(raises);
   return true;
 }
 
-function isEqual(held: readonly ({ readonly digest: string } | null)[]): boolean {
-  return new Set(held.map((holding) => holding?.digest)).size === 1;
+function isEqual(holdings: readonly ({ readonly digest: string } | null)[]): boolean {
+  return new Set(holdings.map((holding) => holding?.digest)).size === 1;
 }

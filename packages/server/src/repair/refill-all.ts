@@ -41,9 +41,9 @@ async function refillAll(ports: RefillPorts, remembered: Generation): Promise<vo
     const { keyspace } = active.ring;
     const { serve, load } = activeDuties(active);
     for (const partition of [...serve, ...load.map((move) => move.partition)]) {
-      const alone = holdersOf(active.ring, partition).every((device) => device === active.self);
+      const isSole = holdersOf(active.ring, partition).every((device) => device === active.self);
       const state = usableInfo(store, keyspace, partition)?.state ?? 'lost';
-      if (alone || state === 'lost') continue;
+      if (isSole || state === 'lost') continue;
       changes.push(store.setState(keyspace, partition, 'lost'));
       await setImmediate(); // a file may have to be opened
     }

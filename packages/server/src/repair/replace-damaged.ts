@@ -24,27 +24,27 @@ export async function replaceDamaged(
 ): Promise<number[]> {
   const { keyspace } = active.ring;
   const { replaceable, files, refilling } = replaceableOf(store, active);
-  const held = heldQuarantines(store, active);
-  if (held > confirmed) {
-    const waiting = refilling === 0 ? '' : `, and ${refilling} more wait to be refilled`;
-    const message = `${held} of ${files} files of '${keyspace}' are damaged${waiting}`;
+  const heldCount = heldQuarantines(store, active);
+  if (heldCount > confirmed) {
+    const refillingText = refilling === 0 ? '' : `, and ${refilling} more wait to be refilled`;
+    const message = `${heldCount} of ${files} files of '${keyspace}' are damaged${refillingText}`;
     const command = `ring-builder trash ${keyspace} confirm`;
     const hint = `check the disk and the memory of this machine; ${command} lets it replace them`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }
-  const begun: number[] = [];
+  const partitionsToLoad: number[] = [];
   for (const partition of replaceable) {
     if (await store.rewriteLost(keyspace, partition)) {
       onRepair(repaired('rewritten', { keyspace, partition }));
-      if (store.info(keyspace, partition)?.state !== 'ready') begun.push(partition);
+      if (store.info(keyspace, partition)?.state !== 'ready') partitionsToLoad.push(partition);
       continue;
     }
     await store.drop(keyspace, partition);
     await store.create(keyspace, partition, 'lost');
-    begun.push(partition);
+    partitionsToLoad.push(partition);
     onRepair(repaired('replaced', { keyspace, partition }));
   }
-  return begun;
+  return partitionsToLoad;
 }
 
 /**
@@ -53,8 +53,8 @@ export async function replaceDamaged(
  */
 export function heldQuarantines(store: Store, active: ActiveRing): number {
   const { replaceable, files, refilling } = replaceableOf(store, active);
-  const isMuch = replaceable.length + refilling > Math.max(1, (files * damagedPercentMax) / 100);
-  return isMuch ? replaceable.length : 0;
+  const isTooMany = replaceable.length + refilling > Math.max(1, (files * damagedPercentMax) / 100);
+  return isTooMany ? replaceable.length : 0;
 }
 
 function replaceableOf(

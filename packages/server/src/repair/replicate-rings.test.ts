@@ -14,7 +14,7 @@ test('a peer that left a partition is forgotten, and asked again when it is back
   const [device] = cluster.devices;
   const { store, devices, decide } = device!;
   const none = (): void => undefined;
-  const told = { onBehind: () => Promise.resolve(), onPushed: none, onError: none };
+  const told = { onMissedDeletions: () => Promise.resolve(), onPushed: none, onError: none };
   const replicator = new Replicator({ store, devices, decide, nowMs: cluster.nowMs, ...told });
   const asked = new Set<number>();
   for (const peer of cluster.devices) peer.onCall = () => void asked.add(peer.id);

@@ -24,7 +24,7 @@ function replicatorOf(device: StoreDevice, cluster: Pick<StoreCluster, 'nowMs'>)
     devices: device.devices,
     decide: device.decide,
     nowMs: cluster.nowMs,
-    onBehind: (_, partition) => Promise.resolve(void behind.push(partition)),
+    onMissedDeletions: (_, partition) => Promise.resolve(void behind.push(partition)),
     onPushed: (rows) => pushed.push(rows),
     onError: (id, error) => errors.push(`d${id} ${String((error as { code?: string }).code)}`),
   });

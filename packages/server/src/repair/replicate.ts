@@ -18,7 +18,7 @@ interface ReplicatePorts extends PushPorts {
   /**
    * Called when the file here missed deletions that the others no longer hold: it must be refilled.
    */
-  readonly onBehind: (keyspace: string, partition: number) => Promise<void>;
+  readonly onMissedDeletions: (keyspace: string, partition: number) => Promise<void>;
   readonly onPushed: (rows: number) => void;
   readonly onError: (device: number, error: unknown) => void;
 }
@@ -94,24 +94,24 @@ export class Replicator {
     );
   }
 
-  async #roundWith(active: ActiveRing, device: number, among: Set<number>): Promise<void> {
+  async #roundWith(active: ActiveRing, device: number, candidates: Set<number>): Promise<void> {
     const { keyspace, version } = active.ring;
-    const open = [...among].filter((partition) => this.#isOpen(active, device, partition));
-    among.clear();
-    for (const partition of open) among.add(partition);
+    const open = [...candidates].filter((partition) => this.#isOpen(active, device, partition));
+    candidates.clear();
+    for (const partition of open) candidates.add(partition);
     for (let start = 0; start < open.length; start += PARTITIONS_AT_ONCE) {
-      const asked = open.slice(start, start + PARTITIONS_AT_ONCE);
-      const request = { keyspace, ringVersion: version, partitions: asked, recent: true };
+      const batch = open.slice(start, start + PARTITIONS_AT_ONCE);
+      const request = { keyspace, ringVersion: version, partitions: batch, recent: true };
       const { store, nowMs } = this.#ports;
       // Both of one moment, before the peer looks at its own file.
-      const before = asked.map((partition) => ({
+      const ownStates = batch.map((partition) => ({
         mine: usableInfo(store, keyspace, partition),
         recent: store.recent(keyspace, partition),
       }));
       const { holdings } = await this.#ports.devices.call({ active, device }, digests, request);
-      for (const [index, partition] of asked.entries()) {
+      for (const [index, partition] of batch.entries()) {
         const holding = holdings[index];
-        const { mine = null, recent = null } = before[index] ?? {};
+        const { mine = null, recent = null } = ownStates[index] ?? {};
         if (!holding || !mine) continue;
         if (holding.floorMs > mine.barrierMs) {
           // Holders drop tombstones only after all have promised, so this file did not take part,
@@ -119,7 +119,7 @@ export class Replicator {
           const floorMs = await quorumFloor(this.#ports.devices, { active, partition }, nowMs());
           const info = usableInfo(store, keyspace, partition);
           if (info !== null && floorMs > info.barrierMs) {
-            await this.#ports.onBehind(keyspace, partition);
+            await this.#ports.onMissedDeletions(keyspace, partition);
           }
           continue;
         }
@@ -171,18 +171,18 @@ export class Replicator {
     const confirm = (seq: number): void =>
       this.#confirm(active, device, { partition, own: mine.incarnation, incarnation, seq });
     if (recent !== null && holding.recent !== undefined) {
-      const theirs = new Map(holding.recent);
-      const compared = compareRecent({ mine: recent, seq: mine.seq, theirs, since, nowMs });
-      since = compared.confirmed;
-      if (!compared.isSuspect) {
+      const peerSums = new Map(holding.recent);
+      const comparison = compareRecent({ ownSums: recent, seq: mine.seq, peerSums, since, nowMs });
+      since = comparison.confirmed;
+      if (!comparison.isSuspect) {
         confirm(since);
         return;
       }
     }
     // After a copy or a refill nothing is confirmed yet, but the file came from a holder, so the
     // peer has most of it.
-    const compared = { active, partition, device, incarnation };
-    if (mine.seq - since > tailRowsFirst && (await isCoveredByPeer(this.#ports, compared))) {
+    const target = { active, partition, device, incarnation };
+    if (mine.seq - since > tailRowsFirst && (await isCoveredByPeer(this.#ports, target))) {
       confirm(mine.seq);
       return;
     }
@@ -262,8 +262,8 @@ function findShares(active: ActiveRing): Map<number, SharedPartitions> {
     // Without joiners: their loads bring them everything, as whole files.
     for (const { device } of slotsOf(active.ring, partition)) {
       if (device === active.self) continue;
-      const none = () => ({ partitions: new Set<number>(), open: new Set<number>() });
-      const share = getOrMake<number, SharedPartitions>(shares, device, none);
+      const emptyShare = () => ({ partitions: new Set<number>(), open: new Set<number>() });
+      const share = getOrMake<number, SharedPartitions>(shares, device, emptyShare);
       share.partitions.add(partition);
       share.open.add(partition);
     }

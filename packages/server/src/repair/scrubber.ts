@@ -42,40 +42,40 @@ export interface LogLoss {
 export class Scrubber {
   readonly #ports: ScrubberPorts;
   #logLoss: LogLoss | null = null;
-  #waiting: { readonly keyspace: string; readonly partition: number }[] = [];
+  #queue: { readonly keyspace: string; readonly partition: number }[] = [];
   #cycleBeganMs: number;
-  #lookedMs: number;
-  #look: Promise<FilesCheck> | null = null;
+  #filesCheckedMs: number;
+  #runningCheck: Promise<FilesCheck> | null = null;
   /** No file is read before this time, because the bytes read so far have used up the rate. */
-  #paidUntilMs = 0;
+  #pausedUntilMs = 0;
 
   /** The first cycle begins after scrubFirstMs, so that nothing is read while the server starts. */
   constructor(ports: ScrubberPorts) {
     this.#ports = ports;
     this.#cycleBeganMs = ports.monotonicMs() - scrubCycleMs + scrubFirstMs;
-    this.#lookedMs = ports.monotonicMs();
+    this.#filesCheckedMs = ports.monotonicMs();
   }
 
   /** To be called often. Reads at most one file, and none while the rate is used up. */
   async tick(): Promise<void> {
     const { store, monotonicMs, onFindings, onError } = this.#ports;
     const now = monotonicMs();
-    if (now - this.#lookedMs >= filesCheckMs) await this.look().catch(onError);
-    if (now < this.#paidUntilMs) return;
-    for (const suspect of store.suspects) this.#waiting.push(suspect);
+    if (now - this.#filesCheckedMs >= filesCheckMs) await this.look().catch(onError);
+    if (now < this.#pausedUntilMs) return;
+    for (const suspect of store.suspects) this.#queue.push(suspect);
     store.suspects.clear();
-    if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
-    const next = this.#waiting.pop();
+    if (this.#queue.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
+    const next = this.#queue.pop();
     if (next === undefined) return;
     try {
       const { bytes, findings } = await store.scrub(next.keyspace, next.partition);
-      this.#paidUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
+      this.#pausedUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
       if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
     } catch (error) {
       // The file was dropped since the cycle began.
       if (hasCode(error, 'PARTITION_ABSENT')) return;
       // The file may have been read anyway.
-      this.#paidUntilMs = now + FAILED_PAUSE_MS;
+      this.#pausedUntilMs = now + FAILED_PAUSE_MS;
       onError(error);
     }
   }
@@ -85,10 +85,10 @@ export class Scrubber {
    * with STORE_FAILED, STORE_CLOSED.
    */
   look(): Promise<FilesCheck> {
-    this.#look ??= this.#lookNow().finally(() => {
-      this.#look = null;
+    this.#runningCheck ??= this.#checkFiles().finally(() => {
+      this.#runningCheck = null;
     });
-    return this.#look;
+    return this.#runningCheck;
   }
 
   /** The latest loss of the log since this process started; null: none. */
@@ -101,24 +101,24 @@ export class Scrubber {
     return this.#ports.store.damaged();
   }
 
-  async #lookNow(): Promise<FilesCheck> {
+  async #checkFiles(): Promise<FilesCheck> {
     const { store, monotonicMs, nowMs, onFindings, onLogLost, onError } = this.#ports;
-    this.#lookedMs = monotonicMs();
-    const look = await store.checkOpenFiles();
-    for (const error of look.errors) onError(error);
-    if (look.log !== null) {
-      this.#logLoss = { ms: nowMs(), reason: look.log.message };
-      onLogLost(look.log);
+    this.#filesCheckedMs = monotonicMs();
+    const check = await store.checkOpenFiles();
+    for (const error of check.errors) onError(error);
+    if (check.log !== null) {
+      this.#logLoss = { ms: nowMs(), reason: check.log.message };
+      onLogLost(check.log);
     }
-    for (const { keyspace, partition, error } of look.lost) {
+    for (const { keyspace, partition, error } of check.lost) {
       onFindings(keyspace, partition, [error]);
     }
-    return look;
+    return check;
   }
 
   begin(): void {
     this.#cycleBeganMs = this.#ports.monotonicMs();
-    this.#waiting = this.#ports.store.list().map(({ keyspace, partition }) => {
+    this.#queue = this.#ports.store.list().map(({ keyspace, partition }) => {
       return { keyspace, partition };
     });
   }
@@ -133,12 +133,12 @@ export async function answerFilesLook(
 ): Promise<AnswerOf<typeof filesLook>> {
   const { lost, log } = await scrubber.look();
   const found = new Map<number, CodedError>();
-  for (const one of [...scrubber.damaged(), ...lost]) {
-    if (one.keyspace === keyspace) found.set(one.partition, one.error);
+  for (const file of [...scrubber.damaged(), ...lost]) {
+    if (file.keyspace === keyspace) found.set(file.partition, file.error);
   }
-  const told = [...found].slice(0, damagedFilesMax);
+  const listed = [...found].slice(0, damagedFilesMax);
   return {
-    damaged: told.map(([partition, { message }]) => ({
+    damaged: listed.map(([partition, { message }]) => ({
       partition,
       reason: shortened(message, damageCharactersMax),
     })),

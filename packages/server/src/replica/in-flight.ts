@@ -31,7 +31,7 @@ export class InFlight {
   end(cohort: Cohort): void {
     cohort.running -= 1;
     if (cohort.running > 0 || !cohort.isClosed) return;
-    for (const told of cohort.onEmpty.splice(0)) told();
+    for (const callback of cohort.onEmpty.splice(0)) callback();
   }
 
   /** Counts `work` until it ends, and returns it. */
@@ -44,24 +44,24 @@ export class InFlight {
 
   /** Resolves when every write that is under way now has ended. */
   async drained(keyspace: string, partition: number): Promise<void> {
-    const place = `${keyspace}/${partition}`;
-    const closed = this.#closed.get(place) ?? new Set<Cohort>();
+    const key = `${keyspace}/${partition}`;
+    const closed = this.#closed.get(key) ?? new Set<Cohort>();
     const open = this.#open.get(keyspace)?.get(partition);
     if (open !== undefined) {
       this.#open.get(keyspace)?.delete(partition);
       open.isClosed = true;
       if (open.running > 0) closed.add(open);
     }
-    if (closed.size > 0) this.#closed.set(place, closed);
-    await Promise.all([...closed].map((cohort) => this.#emptied(place, cohort)));
+    if (closed.size > 0) this.#closed.set(key, closed);
+    await Promise.all([...closed].map((cohort) => this.#emptied(key, cohort)));
   }
 
-  #emptied(place: string, cohort: Cohort): Promise<void> {
+  #emptied(key: string, cohort: Cohort): Promise<void> {
     return new Promise((resolve) => {
       cohort.onEmpty.push(() => {
-        const closed = this.#closed.get(place);
+        const closed = this.#closed.get(key);
         closed?.delete(cohort);
-        if (closed?.size === 0) this.#closed.delete(place);
+        if (closed?.size === 0) this.#closed.delete(key);
         resolve();
       });
     });

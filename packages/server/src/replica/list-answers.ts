@@ -30,8 +30,8 @@ export const answerPage: ReplicaAnswer<typeof pageRead> = async (ports, request,
     return { rows: noBytes, gone, digest: digestOf(hashes), next };
   }
   const { rows, gone, hashes, next } = ports.store.pages.read(request, bounds);
-  const given = rows.map((row) => pageRow(row, { partition, values: give === 'records' }));
-  return { rows: packPage(given), gone, digest: digestOf(hashes), next };
+  const pageRows = rows.map((row) => pageRow(row, { partition, values: give === 'records' }));
+  return { rows: packPage(pageRows), gone, digest: digestOf(hashes), next };
 };
 
 const noBytes = new Uint8Array();
@@ -47,9 +47,9 @@ function pageBounds({
 }
 
 function digestOf(hashes: readonly Buffer[]): string {
-  const all = createHash('sha256');
-  for (const one of hashes) all.update(one);
-  return all.digest('hex').slice(0, 16);
+  const digest = createHash('sha256');
+  for (const hash of hashes) digest.update(hash);
+  return digest.digest('hex').slice(0, 16);
 }
 
 function pageRow(

@@ -31,14 +31,14 @@ export const answerPrepare: ReplicaAnswer<typeof recordPrepare> = async (
   const leave = givesTurns
     ? await ports.rounds.enter(roundName(request), request)
     : () => undefined;
-  let isGiven = false;
+  let isPromised = false;
   try {
     const answer = await promise(ports, request, duty.kind === 'SERVE');
-    isGiven = answer.kind === 'given';
+    isPromised = answer.kind === 'given';
     return answer;
   } finally {
     // Otherwise the turn ends with the record that this round writes.
-    if (!isGiven) leave();
+    if (!isPromised) leave();
   }
 };
 
@@ -58,6 +58,6 @@ async function promise(
   if (!serves) return { kind: 'given', serves: false, record: null };
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const record = ports.store.read(keyspace, partition, key);
-  const found = record === null ? impliedRecord(ports.store, keyspace, partition) : null;
-  return { kind: 'given', serves: true, record: record === null ? found : wireContent(record) };
+  const implied = record === null ? impliedRecord(ports.store, keyspace, partition) : null;
+  return { kind: 'given', serves: true, record: record === null ? implied : wireContent(record) };
 }

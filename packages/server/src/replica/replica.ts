@@ -137,12 +137,12 @@ export function requireOwnPartition(
   caller: Caller,
 ): void {
   if (caller === ownCaller) return;
-  const place = partitionOf(key);
-  if (place === partition) return;
-  const message = `the key is in partition ${place}, the request is for partition ${partition}`;
+  const actual = partitionOf(key);
+  if (actual === partition) return;
+  const message = `the key is in partition ${actual}, the request is for partition ${partition}`;
   const hint =
     'send it to the devices of its own partition: GET /v1/duty/RING/PARTITION names them';
-  throw new CodedError('KEY_MISPLACED', message, { hint, details: { partition, place } });
+  throw new CodedError('KEY_MISPLACED', message, { hint, details: { partition, place: actual } });
 }
 
 function writePassed(
@@ -195,8 +195,8 @@ function storedAnswer(
   // failpoint: write.stored
   // Stored, but not acknowledged: this device may lack what a quorum relies on, or a quorum of the
   // ring before may still read without it (confirm-takeover.ts).
-  const complete = ports.store.marks(keyspace, partition)?.state === 'ready';
-  if (duty.kind === 'SERVE' && !complete) throw filling(partition);
+  const isComplete = ports.store.marks(keyspace, partition)?.state === 'ready';
+  if (duty.kind === 'SERVE' && !isComplete) throw filling(partition);
   if (outcome.kind === 'stale') return { kind: 'stale', ms: outcome.ms, tie: outcome.tie };
   return STORED;
 }
@@ -295,6 +295,6 @@ export function filling(partition: number): CodedError {
   return new CodedError('PARTITION_FILLING', `partition ${partition} is not complete here yet`);
 }
 
-export function roundName(of: { readonly keyspace: string; readonly key: Uint8Array }): string {
-  return `${of.keyspace}/${byteText(of.key)}`;
+export function roundName(target: { readonly keyspace: string; readonly key: Uint8Array }): string {
+  return `${target.keyspace}/${byteText(target.key)}`;
 }

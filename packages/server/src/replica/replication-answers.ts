@@ -129,15 +129,15 @@ export const answerPromises: ReplicaAnswer<typeof promises> = async (ports, requ
   const { keyspace, partition, after } = request;
   await ports.inFlight.drained(keyspace, partition);
   if (ports.store.marks(keyspace, partition) === null) throw filling(partition);
-  const above = ports.store
+  const ballots = ports.store
     .preparedBallots(keyspace, partition)
     .filter(({ key }) => Buffer.compare(key, after) > 0)
     .sort((a, b) => Buffer.compare(a.key, b.key));
-  const told = above.slice(0, offerRowsMax);
+  const page = ballots.slice(0, offerRowsMax);
   return {
-    keys: told.map(({ key }) => key),
-    stamps: told.map(({ ms, tie }): [number, number] => [ms, tie]),
-    more: above.length > told.length,
+    keys: page.map(({ key }) => key),
+    stamps: page.map(({ ms, tie }): [number, number] => [ms, tie]),
+    more: ballots.length > page.length,
   };
 };
 
@@ -149,8 +149,8 @@ export const answerRows: ReplicaAnswer<typeof rowsSince> = async (ports, request
   const info = ports.store.info(keyspace, partition);
   // A device that refills asks for everything there is, and knows from digests that this is
   // incomplete.
-  const complete = info?.state === 'ready' || request.assignment === null;
-  if (info === null || !complete) throw filling(partition);
+  const isComplete = info?.state === 'ready' || request.assignment === null;
+  if (info === null || !isComplete) throw filling(partition);
   const limits = { rowsMax: offerRowsMax, bytesMax: ROWS_BYTES_MAX };
   const { rows, lastSeq, more } = ports.store.rowsSince(keyspace, partition, since, limits);
   return {

@@ -22,16 +22,16 @@ export function answerWrites(
   if (writes === null) throw new CodedError('PEER_FAILED', 'writes: the bytes cannot be read');
   return new Promise((resolve) => {
     const outcomes = new Array<WriteAnswer | Failed>(writes.length);
-    let open = writes.length;
+    let unanswered = writes.length;
     const note = (index: number, outcome: WriteAnswer | Failed): void => {
       outcomes[index] = outcome;
-      open -= 1;
-      if (open === 0) resolve(answerOf(outcomes));
+      unanswered -= 1;
+      if (unanswered === 0) resolve(answerOf(outcomes));
     };
     const begin = (write: BatchedWrite, index: number): void => {
-      const whole = { keyspace, ringVersion, ...write };
+      const writeRequest = { keyspace, ringVersion, ...write };
       try {
-        answerWriteFor(ports, { request: whole, caller }, (answer, error) =>
+        answerWriteFor(ports, { request: writeRequest, caller }, (answer, error) =>
           note(index, answer ?? { kind: 'failed', error }),
         );
       } catch (error) {

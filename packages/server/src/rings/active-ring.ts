@@ -106,12 +106,12 @@ export function whyUnnamed(
   if (known === undefined || known === null) return null;
   const { keyspace, version } = ring;
   const { ip, port } = identity.address;
-  const [there, here] = [formatAddress(known), formatAddress(identity.address)];
+  const [named, own] = [formatAddress(known), formatAddress(identity.address)];
   const name = identity.name ?? known.device;
   const move = `set-device ${keyspace} d${known.id} --ip ${ip} --port ${port}`;
   return (
     `version ${version} of ring '${keyspace}' names the disk of this server as d${known.id}, ` +
-    `${there}/${known.device}, but it was started as ${here}/${name}: start it as the ring says; ` +
+    `${named}/${known.device}, but it was started as ${own}/${name}: start it as the ring says; ` +
     `or, if it moved, ring-builder ${move}, commit and push`
   );
 }

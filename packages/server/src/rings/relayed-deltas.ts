@@ -12,7 +12,7 @@ import { makeRingDeltaInWorker } from './ring-in-worker.ts';
 
 export class RelayedDeltas {
   readonly #cache: RingCache;
-  readonly #made = new WeakMap<ActiveRing, Map<string, Promise<Uint8Array | null>>>();
+  readonly #deltas = new WeakMap<ActiveRing, Map<string, Promise<Uint8Array | null>>>();
 
   constructor(cache: RingCache) {
     this.#cache = cache;
@@ -20,11 +20,11 @@ export class RelayedDeltas {
 
   /** Returns null if the base is not in the cache, or the delta would save little. */
   from(base: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
-    const made = getOrMake(this.#made, active, () => new Map());
-    return getOrMake(made, base.id, async () => {
+    const deltasByBase = getOrMake(this.#deltas, active, () => new Map());
+    return getOrMake(deltasByBase, base.id, async () => {
       const delta = await this.#make(base, active);
       // A caller may name any base, so only bases that were in the cache are remembered.
-      if (delta === null) made.delete(base.id);
+      if (delta === null) deltasByBase.delete(base.id);
       return delta;
     });
   }

@@ -47,9 +47,9 @@ export async function cacheRing(
   const versions = await listVersions(folder);
   // A new epoch begins below the versions of the old one, which must not displace it from the
   // cache.
-  const older = versions.filter((version) => version > head.version);
-  const known = versions.filter((version) => version <= head.version);
-  for (const version of [...older, ...known.slice(0, -ringVersionsKept)]) {
+  const oldEpochVersions = versions.filter((version) => version > head.version);
+  const currentVersions = versions.filter((version) => version <= head.version);
+  for (const version of [...oldEpochVersions, ...currentVersions.slice(0, -ringVersionsKept)]) {
     await rm(join(folder, ringFileName(version)), { force: true });
   }
 }

@@ -32,8 +32,8 @@ function exchangeAt(version: number | null) {
       throw new CodedError('RING_UNKNOWN', 'none');
     },
     wantsSignatures: () => false,
-    isForkNews: () => false,
-    checkStart: () => Promise.resolve(),
+    isNewFork: () => false,
+    checkFirstBytes: () => Promise.resolve(),
     precheck: ({ id }: { id: string }) => (active?.id === id ? 'same' : 'wanted'),
     adopt: (bytes: Uint8Array) => {
       const ring = versions.find((one) => encodeRing(one).bytes.equals(bytes));
@@ -167,7 +167,7 @@ describe('the source of a fetched ring', () => {
 
   test('sends only the start of a ring that will be refused', async () => {
     const { rings } = exchangeAt(null);
-    rings.checkStart = () =>
+    rings.checkFirstBytes = () =>
       Promise.reject(new CodedError('SIGNATURES_MISSING', 'nobody here trusts that'));
     const exchange = new RingExchange(rings);
     const asked: unknown[] = [];

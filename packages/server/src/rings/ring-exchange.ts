@@ -146,7 +146,7 @@ export class RingExchange {
   async #fetchFile(keyspace: string, peer: Caller, take: TakeBytes): Promise<Uint8Array> {
     const onChunk: RingWanted['onChunk'] = async (data, { isStart }) => {
       // Manifest and signatures come first. If they are refused, no more is fetched.
-      if (isStart) await this.#rings.checkStart(data, keyspace);
+      if (isStart) await this.#rings.checkFirstBytes(data, keyspace);
       take(data.length);
     };
     const active = this.#rings.find(keyspace);
@@ -187,8 +187,8 @@ export class RingExchange {
 
   async #catchUpWith(head: RingHeld, peer: Caller, from: string): Promise<void> {
     if (this.#isAhead(head)) await this.catchUp(head.keyspace, peer);
-    else if (this.#rings.isForkNews(head)) {
-      await this.#rings.witness(await fetchRingStart(peer, head), from);
+    else if (this.#rings.isNewFork(head)) {
+      await this.#rings.judgeFirstBytes(await fetchRingStart(peer, head), from);
     }
   }
 
@@ -197,13 +197,13 @@ export class RingExchange {
     // Counting signatures is expensive, so a keyspace that is named many times counts once.
     const byKeyspace = new Map(heads.map((head) => [head.keyspace, head]));
     return [...byKeyspace.values()].some(
-      (head) => this.#isAhead(head) || this.#rings.isForkNews(head),
+      (head) => this.#isAhead(head) || this.#rings.isNewFork(head),
     );
   }
 
   #isAhead(head: RingHeld): boolean {
-    const have = this.#rings.find(head.keyspace)?.ring.version ?? 0;
-    return head.version > have || this.#rings.wantsSignatures(head);
+    const ownVersion = this.#rings.find(head.keyspace)?.ring.version ?? 0;
+    return head.version > ownVersion || this.#rings.wantsSignatures(head);
   }
 
   /**
@@ -233,7 +233,7 @@ export class RingExchange {
     const { connectBack } = this.#relay;
     // Greeting the caller may already bring the ring.
     const source = connectBack === undefined ? caller : await connectBack(caller);
-    if (source === null) throw this.#unknown(keyspace, version);
+    if (source === null) throw this.#versionUnknown(keyspace, version);
     // A fetch under way may be from another peer, with a lower version or a failure of its own. It
     // counts only if it brought the ring. Otherwise this caller is asked next.
     for (let isOwn = false; reached() === null && !isOwn; ) {
@@ -247,12 +247,12 @@ export class RingExchange {
     }
     const active = reached();
     if (active !== null) return active;
-    throw this.#unknown(keyspace, version);
+    throw this.#versionUnknown(keyspace, version);
   }
 
-  #unknown(keyspace: string, version: number): CodedError {
-    const spoken = `the caller has version ${version} of '${keyspace}'`;
-    const message = `${spoken}, this server has ${this.#rings.get(keyspace).ring.version}`;
+  #versionUnknown(keyspace: string, version: number): CodedError {
+    const callerVersion = `the caller has version ${version} of '${keyspace}'`;
+    const message = `${callerVersion}, this server has ${this.#rings.get(keyspace).ring.version}`;
     const hint = `ring-builder push ${keyspace}`;
     return new CodedError('RING_VERSION_UNKNOWN', message, { hint });
   }
@@ -276,15 +276,15 @@ export class RingFetches {
     if (this.#running >= ringFetchesMax) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else this.#running += 1;
-    let taken = 0;
+    let ownBytes = 0;
     try {
       return await fetch((bytes) => {
         if (this.#bytes + bytes > ringFetchesBytesMax) throw busy();
-        taken += bytes;
+        ownBytes += bytes;
         this.#bytes += bytes;
       });
     } finally {
-      this.#bytes -= taken;
+      this.#bytes -= ownBytes;
       const next = this.#waiting.shift();
       // Passes the place on to the next fetch, or frees it.
       if (next === undefined) this.#running -= 1;

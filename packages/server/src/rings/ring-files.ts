@@ -45,16 +45,16 @@ export async function requireSources({ folder, files }: Watched): Promise<void> 
 
 /** Checks at once, then periodically. Returns a function that ends it. */
 export async function followRingFiles(ports: FilePorts, watched: Watched): Promise<() => void> {
-  const seen = new Map<string, string>();
+  const marks = new Map<string, string>();
   let timer: NodeJS.Timeout | null = null;
   let ended = false;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     for (const file of [...watched.files, ...(await headVersions(ports, watched.folder))]) {
-      await lookAt(ports, seen, file);
+      await lookAt(ports, marks, file);
     }
-    if (!ended) timer = setTimeout(() => void look(), ringFilePollMs);
+    if (!ended) timer = setTimeout(() => void poll(), ringFilePollMs);
   };
-  await look();
+  await poll();
   return () => {
     ended = true;
     if (timer !== null) clearTimeout(timer);
@@ -62,12 +62,12 @@ export async function followRingFiles(ports: FilePorts, watched: Watched): Promi
 }
 
 /** Adopts a file whose size or time has changed. A refused file is reported once per change. */
-async function lookAt(ports: FilePorts, seen: Map<string, string>, file: string): Promise<void> {
+async function lookAt(ports: FilePorts, marks: Map<string, string>, file: string): Promise<void> {
   try {
     const { mtimeMs, size } = await stat(file);
     const mark = `${mtimeMs}/${size}`;
-    if (seen.get(file) === mark) return;
-    seen.set(file, mark);
+    if (marks.get(file) === mark) return;
+    marks.set(file, mark);
     await ports.adopt(await readRegularFile(file, ringFileBytesMax));
   } catch (error) {
     refuse(ports, file, error);

@@ -27,26 +27,26 @@ export function followHeads(
   ports: HeadPorts,
   { url, access }: { readonly url: string; readonly access: StoreAccess },
 ): () => void {
-  const wanted = new Map<string, string>();
-  const adopted = new Map<string, string>();
+  const latestHeads = new Map<string, string>();
+  const adoptedDigests = new Map<string, string>();
   const busy = new Set<string>();
   let ended = false;
   const work = async (ring: string): Promise<void> => {
     busy.add(ring);
-    let done = '';
-    let told = '';
-    while (!ended && wanted.get(ring) !== done) {
-      const value = wanted.get(ring) ?? '';
+    let finishedHead = '';
+    let reportedHead = '';
+    while (!ended && latestHeads.get(ring) !== finishedHead) {
+      const value = latestHeads.get(ring) ?? '';
       try {
-        await load(ports.adopt, { ring, value }, adopted);
-        done = value;
+        await load(ports.adopt, { ring, value }, adoptedDigests);
+        finishedHead = value;
       } catch (error) {
-        if (told !== value) ports.onRefusal(ring, error);
-        told = value;
+        if (reportedHead !== value) ports.onRefusal(ring, error);
+        reportedHead = value;
         // No ring store with the head can be read now: it is tried again.
         if (hasCode(error, 'RING_STORES_TOO_FEW'))
           await delay(ringFilePollMs, undefined, { ref: false });
-        else done = value;
+        else finishedHead = value;
       }
     }
     busy.delete(ring);
@@ -55,8 +55,8 @@ export function followHeads(
   const stop = openHeadStore(url, access).watch({
     onHead: (ring, value) => {
       trouble = '';
-      if (wanted.get(ring) === value) return;
-      wanted.set(ring, value);
+      if (latestHeads.get(ring) === value) return;
+      latestHeads.set(ring, value);
       if (!busy.has(ring)) void work(ring);
     },
     onTrouble: (error) => {
@@ -73,13 +73,13 @@ export function followHeads(
 async function load(
   adopt: HeadPorts['adopt'],
   { ring, value }: { readonly ring: string; readonly value: string },
-  adopted: Map<string, string>,
+  adoptedDigests: Map<string, string>,
 ): Promise<void> {
   const record = parseRecord(value);
   const content = await requireContent(record);
   const file = content.files.find(({ version }) => version === record.version);
   // A note in the log changes the head record too, but not the ring file.
-  if (file === undefined || adopted.get(ring) === file.sha256) return;
+  if (file === undefined || adoptedDigests.get(ring) === file.sha256) return;
   await adopt(await readSharedFile(record, file));
-  adopted.set(ring, file.sha256);
+  adoptedDigests.set(ring, file.sha256);
 }

@@ -20,8 +20,8 @@ export async function openRingInWorker(
   previous: Pick<ActiveRing, 'ring' | 'id' | 'bytes'> | null,
 ): Promise<DecodedRing> {
   if (bytes.length <= ringTurnBytesMax) return openRing(bytes, previous);
-  const before = previous === null ? null : await sharedCopy(previous.bytes);
-  return runInWorker({ kind: 'open', file: await sharedCopy(bytes), previous: before });
+  const previousBytes = previous === null ? null : await sharedCopy(previous.bytes);
+  return runInWorker({ kind: 'open', file: await sharedCopy(bytes), previous: previousBytes });
 }
 
 /** Like applyRingDelta. */

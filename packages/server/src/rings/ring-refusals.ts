@@ -22,8 +22,8 @@ interface RefusalPorts {
 
 export class RingRefusals {
   readonly #ports: RefusalPorts;
-  readonly #held = new Map<string, RingRefusal>();
-  readonly #unknown = new Map<string, RingRefusal>();
+  readonly #knownRefusals = new Map<string, RingRefusal>();
+  readonly #unknownRefusals = new Map<string, RingRefusal>();
   #last: CodedError | null = null;
 
   constructor(ports: RefusalPorts) {
@@ -31,7 +31,7 @@ export class RingRefusals {
   }
 
   list(): RingRefusal[] {
-    return [...this.#held.values(), ...this.#unknown.values()];
+    return [...this.#knownRefusals.values(), ...this.#unknownRefusals.values()];
   }
 
   /**
@@ -43,18 +43,18 @@ export class RingRefusals {
     this.#last = error;
     const { code, message } = error;
     this.#ports.onRefuse(error);
-    const held = isKnown ? this.#held : this.#unknown;
-    held.delete(keyspace);
-    held.set(keyspace, { keyspace, code, message, atMs: this.#ports.nowMs() });
-    const [oldest] = this.#unknown.keys();
-    if (oldest !== undefined && this.#unknown.size > unknownRefusalsMax) {
-      this.#unknown.delete(oldest);
+    const refusals = isKnown ? this.#knownRefusals : this.#unknownRefusals;
+    refusals.delete(keyspace);
+    refusals.set(keyspace, { keyspace, code, message, atMs: this.#ports.nowMs() });
+    const [oldest] = this.#unknownRefusals.keys();
+    if (oldest !== undefined && this.#unknownRefusals.size > unknownRefusalsMax) {
+      this.#unknownRefusals.delete(oldest);
     }
   }
 
   /** To be called when a ring of the keyspace was adopted. */
   forget(keyspace: string): void {
-    this.#held.delete(keyspace);
-    this.#unknown.delete(keyspace);
+    this.#knownRefusals.delete(keyspace);
+    this.#unknownRefusals.delete(keyspace);
   }
 }

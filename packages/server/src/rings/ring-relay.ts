@@ -89,8 +89,8 @@ export class RingRelay {
   }
 
   #coolDownAfterRefusal(to: string, active: ActiveRing): void {
-    const until = getOrMake(this.#refused, active, () => new Map());
-    until.set(to, this.#ports.monotonicMs() + ringRelayAgainMs);
+    const untilByAddress = getOrMake(this.#refused, active, () => new Map());
+    untilByAddress.set(to, this.#ports.monotonicMs() + ringRelayAgainMs);
   }
 }
 

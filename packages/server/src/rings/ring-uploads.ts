@@ -31,7 +31,7 @@ export class RingUploads {
   readonly #uploads = new Map<Caller, Upload>();
   #received = 0;
   /** Whether a timer is set that ends idle uploads. */
-  #looks = false;
+  #isTimerSet = false;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -44,7 +44,7 @@ export class RingUploads {
     if (this.#uploads.size >= ringUploadsMax)
       throw busy(`${ringUploadsMax} rings are being received`);
     this.#uploads.set(caller, { ...expected, chunks: [], received: 0, lastMs: this.#nowMs() });
-    if (!this.#looks) this.#lookLater();
+    if (!this.#isTimerSet) this.#startTimer();
   }
 
   find(caller: Caller): Readonly<Upload> | undefined {
@@ -77,20 +77,20 @@ export class RingUploads {
     this.#uploads.delete(caller);
   }
 
-  #lookLater(): void {
-    this.#looks = true;
-    const look = (): void => {
+  #startTimer(): void {
+    this.#isTimerSet = true;
+    const onTimer = (): void => {
       this.#endIdle();
-      this.#looks = this.#uploads.size > 0;
-      if (this.#looks) this.#lookLater();
+      this.#isTimerSet = this.#uploads.size > 0;
+      if (this.#isTimerSet) this.#startTimer();
     };
-    setTimeout(look, ringUploadIdleMsMax).unref();
+    setTimeout(onTimer, ringUploadIdleMsMax).unref();
   }
 
   /** Ends idle uploads, because nothing here notices a broken connection. */
   #endIdle(): void {
-    const before = this.#nowMs() - ringUploadIdleMsMax;
-    for (const [caller, { lastMs }] of this.#uploads) if (lastMs < before) this.end(caller);
+    const limitMs = this.#nowMs() - ringUploadIdleMsMax;
+    for (const [caller, { lastMs }] of this.#uploads) if (lastMs < limitMs) this.end(caller);
   }
 }
 

@@ -23,13 +23,13 @@ type Result = DecodedRing | Uint8Array<ArrayBuffer> | null;
 
 function resultOf(job: RingJob): Result {
   if (job.kind === 'open') {
-    const before = job.previous === null ? null : decodeRing(Buffer.from(job.previous));
-    return openRing(Buffer.from(job.file), before);
+    const previous = job.previous === null ? null : decodeRing(Buffer.from(job.previous));
+    return openRing(Buffer.from(job.file), previous);
   }
   const base = Buffer.from(job.base);
   if (job.kind === 'apply') return ownBytes(applyRingDelta(base, job.delta));
-  const made = makeRingDelta(base, Buffer.from(job.file));
-  return made === null ? null : ownBytes(made);
+  const delta = makeRingDelta(base, Buffer.from(job.file));
+  return delta === null ? null : ownBytes(delta);
 }
 
 /** Returns the bytes in a buffer of their own, which can be transferred instead of copied. */

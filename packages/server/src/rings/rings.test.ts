@@ -143,9 +143,13 @@ describe('after a fork', () => {
     }
     expect(rings.precheck(head(ahead)), 'a head shows no line').toBe('wanted');
     const first = bytesOf(ahead).subarray(0, -1);
-    await expect(rings.checkStart(first, 'cities')).rejects.toMatchObject({ code: 'RING_FORK' });
+    await expect(rings.checkFirstBytes(first, 'cities')).rejects.toMatchObject({
+      code: 'RING_FORK',
+    });
     expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
-    await expect(rings.checkStart(version(3).subarray(0, -1), 'cities')).resolves.toBeUndefined();
+    await expect(
+      rings.checkFirstBytes(version(3).subarray(0, -1), 'cities'),
+    ).resolves.toBeUndefined();
     expect(await adopted(rings, bytesOf(ahead))).toBe('RING_FORK');
     expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
     expect(await adopted(rings, version(5)), 'a jump on the same line is adopted').toBe(
@@ -201,12 +205,12 @@ describe('after a fork', () => {
     await expect(rings.settle(head(child), 'why')).rejects.toMatchObject({
       code: 'RING_FORK_UNKNOWN',
     });
-    expect([twin, child].map((ring) => rings.isForkNews(head(ring)))).toEqual([true, true]);
-    expect(rings.isForkNews(head(versions[1]!))).toBe(false);
+    expect([twin, child].map((ring) => rings.isNewFork(head(ring)))).toEqual([true, true]);
+    expect(rings.isNewFork(head(versions[1]!))).toBe(false);
     expect(forks.alarm('cities')).toBeNull();
-    await rings.witness(bytesOf(child).subarray(0, 100_000), '10.0.0.9:6200');
+    await rings.judgeFirstBytes(bytesOf(child).subarray(0, 100_000), '10.0.0.9:6200');
     expect(forks.alarm('cities')).toMatchObject({ version: 3, from: '10.0.0.9:6200' });
-    expect(rings.isForkNews(head(twin)), 'there is one alarm at a time').toBe(false);
+    expect(rings.isNewFork(head(twin)), 'there is one alarm at a time').toBe(false);
   });
 });
 

@@ -79,7 +79,7 @@ export class Rings {
   }
 
   /** The highest version noted on disk. A restart loads this version, or refuses any below it. */
-  onDisk(keyspace: string): HighestHead | undefined {
+  highestOnDisk(keyspace: string): HighestHead | undefined {
     return this.#highest.get(keyspace);
   }
 
@@ -180,7 +180,7 @@ export class Rings {
   }
 
   /** Whether a head belongs to another line than the ring here, and no alarm covers that yet. */
-  isForkNews(head: RingHead): boolean {
+  isNewFork(head: RingHead): boolean {
     const verdict = this.#judge({ head });
     if (verdict.kind !== 'fork') return false;
     return this.#ports.forks.isNews(head.keyspace, verdict.fork.version);
@@ -190,7 +190,7 @@ export class Rings {
    * Takes the first bytes of a ring file, manifest included, as the proof of another line. Throws
    * what adopt throws for bytes that no trusted key has signed.
    */
-  async witness(bytes: Uint8Array, from: string): Promise<RingVerdict> {
+  async judgeFirstBytes(bytes: Uint8Array, from: string): Promise<RingVerdict> {
     const authentic = this.#ports.trust.authenticate(bytes);
     const manifest = readManifestHead(bytes);
     const { keyspace, version, id } = manifest;
@@ -203,9 +203,9 @@ export class Rings {
    * Throws what adopt would throw for all that the first bytes of a file tell, and leaves the same
    * traces.
    */
-  async checkStart(bytes: Uint8Array, claimed: string): Promise<void> {
+  async checkFirstBytes(bytes: Uint8Array, claimed: string): Promise<void> {
     try {
-      const verdict = await this.witness(bytes, '');
+      const verdict = await this.judgeFirstBytes(bytes, '');
       if ('error' in verdict) throw verdict.error;
     } catch (error) {
       throw this.#noted(claimed, error);
@@ -223,7 +223,7 @@ export class Rings {
    * RING_FORK_UNKNOWN, RING_OLDER.
    */
   async settle(head: RingHead, reason: string): Promise<void> {
-    const verdict = judgeRing({ ...this.#standing(head.keyspace), chosen: head }, { head });
+    const verdict = judgeRing({ ...this.#localState(head.keyspace), chosen: head }, { head });
     if ('error' in verdict) throw this.#noted(head.keyspace, verdict.error);
     return this.#ports.forks.settle(head, reason);
   }
@@ -254,10 +254,10 @@ export class Rings {
   }
 
   #judge(candidate: RingCandidate): RingVerdict {
-    return judgeRing(this.#standing(candidate.head.keyspace), candidate);
+    return judgeRing(this.#localState(candidate.head.keyspace), candidate);
   }
 
-  #standing(keyspace: string): LocalRingState {
+  #localState(keyspace: string): LocalRingState {
     const { forks, trust } = this.#ports;
     const active = this.#active.get(keyspace);
     const roots = trust.trusts().map(({ root }) => root);

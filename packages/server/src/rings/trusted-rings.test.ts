@@ -189,10 +189,12 @@ test('a fork is proved only by its signatures', async () => {
   await rings.adopt(at(2).bytes);
   const twin = { ...at(2).ring, minVersions: at(2).ring.minVersions.map(() => 2) };
   const forged = signedRing(twin, signing, [testKey('mallory')]).bytes;
-  await expect(rings.witness(forged, 'x')).rejects.toMatchObject({ code: 'SIGNATURES_MISSING' });
+  await expect(rings.judgeFirstBytes(forged, 'x')).rejects.toMatchObject({
+    code: 'SIGNATURES_MISSING',
+  });
   expect(await adopted(rings, forged)).toBe('SIGNATURES_MISSING');
   expect(forks.alarm('cities'), 'a forged signature raises no alarm').toBeNull();
-  await rings.witness(signedRing(twin, signing, [ada]).bytes, 'x');
+  await rings.judgeFirstBytes(signedRing(twin, signing, [ada]).bytes, 'x');
   expect(forks.alarm('cities')).toMatchObject({ version: 2, id: at(2).id });
 });
 

@@ -91,8 +91,8 @@ export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): 
 const bytesOf: Readonly<Record<string, (answer: unknown) => number>> = {
   [copyRead.method]: (answer) => (answer as AnswerOf<typeof copyRead>).data.length,
   [copyStart.method]: (answer) => {
-    const offer = answer as AnswerOf<typeof copyStart>;
+    const copyAnswer = answer as AnswerOf<typeof copyStart>;
     // The bytes of a file go to another process.
-    return 'records' in offer ? offer.records.length : offer.bytes;
+    return 'records' in copyAnswer ? copyAnswer.records.length : copyAnswer.bytes;
   },
 };

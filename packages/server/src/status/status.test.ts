@@ -20,7 +20,7 @@ let lists = 0;
 /** Only what these tests use. */
 const ports = {
   identity: { address: { ip: '127.0.0.1', port: 6201 }, name: 'sd1' },
-  rings: { list: () => rings, onDisk: () => undefined, refusals: () => [] },
+  rings: { list: () => rings, highestOnDisk: () => undefined, refusals: () => [] },
   forks: { find: () => undefined },
   requests: { list: () => [] },
   store: {

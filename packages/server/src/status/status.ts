@@ -267,7 +267,7 @@ function controlsOf(
 }
 
 function diskHead(rings: Rings, keyspace: string): RingStatus['disk'] {
-  const head = rings.onDisk(keyspace);
+  const head = rings.highestOnDisk(keyspace);
   return head === undefined ? null : { version: head.version, id: head.id };
 }
 

@@ -8,25 +8,25 @@ const LEAST_MS = 1 / 16;
 const BUCKETS = 20 * BUCKETS_PER_DOUBLING;
 
 export class LatencyWindow {
-  readonly #turns: Uint32Array[];
-  #at = 0;
+  readonly #rounds: Uint32Array[];
+  #current = 0;
 
   /** `turns`: the number of rounds that are evaluated together. */
   constructor(turns: number) {
-    this.#turns = Array.from({ length: turns }, () => new Uint32Array(BUCKETS));
+    this.#rounds = Array.from({ length: turns }, () => new Uint32Array(BUCKETS));
   }
 
   add(ms: number): void {
     const doublings = Math.log2(Math.max(ms, LEAST_MS) / LEAST_MS);
     const bucket = Math.min(Math.floor(doublings * BUCKETS_PER_DOUBLING), BUCKETS - 1);
-    const counts = this.#turns[this.#at];
+    const counts = this.#rounds[this.#current];
     if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
   }
 
   /** Begins the next round and forgets the oldest. */
   round(): void {
-    this.#at = (this.#at + 1) % this.#turns.length;
-    this.#turns[this.#at]?.fill(0);
+    this.#current = (this.#current + 1) % this.#rounds.length;
+    this.#rounds[this.#current]?.fill(0);
   }
 
   /**
@@ -35,7 +35,7 @@ export class LatencyWindow {
    */
   p99Ms(countMin: number): number | null {
     const sums = Array.from({ length: BUCKETS }, (_, bucket) =>
-      this.#turns.reduce((sum, counts) => sum + (counts[bucket] ?? 0), 0),
+      this.#rounds.reduce((sum, counts) => sum + (counts[bucket] ?? 0), 0),
     );
     const count = sums.reduce((sum, one) => sum + one, 0);
     if (count < countMin) return null;

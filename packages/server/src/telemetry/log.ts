@@ -33,8 +33,8 @@ export function logOf(level: string, lines: RepeatedLines, to?: DestinationStrea
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: describeError, err: stdSerializers.err },
     hooks: {
-      logMethod(said, log, severity) {
-        const [fields, message] = partsOf(said);
+      logMethod(args, log, severity) {
+        const [fields, message] = partsOf(args);
         lines.offer(keyOf(severity, fields, message), (repeated) => {
           log.call(this, repeated === 0 ? fields : { ...fields, repeated }, message);
         });
@@ -66,20 +66,20 @@ const INFO = pino.levels.values['info'] ?? 30;
  * counted for all partitions together.
  */
 function keyOf(severity: number, fields: object, message: string): string {
-  const counted = Object.entries(fields)
+  const keyFields = Object.entries(fields)
     .filter(([name]) => severity > INFO || !progress.has(name))
     .map(([name, value]) => [name, value instanceof Error ? wordsOf(value) : value]);
-  return textOf([severity, message, counted])
+  return textOf([severity, message, keyFields])
     .replaceAll(/(?<!\d)(?<!(?<!"):)\d{4,}/g, '#')
     .slice(0, KEY_CHARACTERS_MAX);
 }
 
 /** JSON takes a tenth of the time, but cannot print everything. */
-function textOf(said: readonly unknown[]): string {
+function textOf(parts: readonly unknown[]): string {
   try {
-    return JSON.stringify(said);
+    return JSON.stringify(parts);
   } catch {
-    return inspect(said, { depth: 4, breakLength: Infinity });
+    return inspect(parts, { depth: 4, breakLength: Infinity });
   }
 }
 

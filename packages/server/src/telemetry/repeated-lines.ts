@@ -7,7 +7,7 @@ const GROWTH = 6;
 interface Repeated {
   /** Writes the latest line that was held back. */
   write: (repeated: number) => void;
-  leftOut: number;
+  repeatCount: number;
   periodMs: number;
   dueMs: number;
 }
@@ -28,12 +28,12 @@ export class RepeatedLines {
     const known = this.#lines.get(key);
     if (known !== undefined) {
       known.write = write;
-      known.leftOut += 1;
+      known.repeatCount += 1;
       return;
     }
     if (this.#lines.size >= repeatedLinesMax) this.#forgetOldest();
     const dueMs = this.#nowMs() + repeatedLineMsMin;
-    this.#lines.set(key, { write, leftOut: 0, periodMs: repeatedLineMsMin, dueMs });
+    this.#lines.set(key, { write, repeatCount: 0, periodMs: repeatedLineMsMin, dueMs });
     write(0);
   }
 
@@ -45,7 +45,7 @@ export class RepeatedLines {
     const nowMs = this.#nowMs();
     for (const [key, line] of this.#lines) {
       if (line.dueMs > nowMs) continue;
-      if (line.leftOut === 0) {
+      if (line.repeatCount === 0) {
         this.#lines.delete(key);
         continue;
       }
@@ -71,6 +71,6 @@ export class RepeatedLines {
 }
 
 function writeCount(line: Repeated): void {
-  if (line.leftOut > 0) line.write(line.leftOut);
-  line.leftOut = 0;
+  if (line.repeatCount > 0) line.write(line.repeatCount);
+  line.repeatCount = 0;
 }

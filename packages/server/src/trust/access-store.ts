@@ -56,9 +56,9 @@ export class AccessStore {
     return { epoch, version };
   }
 
-  /** `hear`: called with each document that comes into force. */
-  onChange(hear: (access: Access) => void): void {
-    this.#onChange = hear;
+  /** `listener`: called with each document that comes into force. */
+  onChange(listener: (access: Access) => void): void {
+    this.#onChange = listener;
   }
 
   /** In force and on disk when it resolves. Throws ACCESS_ codes, TRUST_EXPIRED, TRUST_UNKNOWN. */

@@ -79,8 +79,8 @@ export class TrustExchange {
   }
 
   /** After a hello: gives the newer access document to the side that has the older one. */
-  async align(theirs: AccessHead | null, peer: Caller): Promise<void> {
-    const ahead = compareHeads(this.#access.head, theirs);
+  async align(peerHead: AccessHead | null, peer: Caller): Promise<void> {
+    const ahead = compareHeads(this.#access.head, peerHead);
     if (ahead > 0) await this.give(peer);
     if (ahead < 0) await this.catchUp(peer);
   }

@@ -108,22 +108,22 @@ export class TrustStore {
 
   async #walk(bytes: Uint8Array): Promise<void> {
     if (!this.demands) return;
-    const given = parseTrustFile(bytes);
-    const ids = given.map(rootIdOf);
+    const offered = parseTrustFile(bytes);
+    const ids = offered.map(rootIdOf);
     const index = this.#anchors.findIndex(({ id, trust }) => ids.includes(trust?.id ?? id));
     const anchor = this.#anchors[index];
     if (anchor === undefined) throw this.#unrelated(ids);
     const start = ids.indexOf(anchor.trust?.id ?? anchor.id);
     if (anchor.trust !== null && start === ids.length - 1) return; // already in force
-    const trust = newestRoot(given, anchor.trust?.id ?? anchor.id);
-    const documents = [...anchor.documents, ...given.slice(start + (anchor.trust ? 1 : 0))];
-    const walked = { id: anchor.id, documents, trust };
+    const trust = newestRoot(offered, anchor.trust?.id ?? anchor.id);
+    const documents = [...anchor.documents, ...offered.slice(start + (anchor.trust ? 1 : 0))];
+    const nextAnchor = { id: anchor.id, documents, trust };
     await makeDirectory(this.#ports.directory);
     await replaceState(
       fileOf(this.#ports.directory, anchor.id),
       Buffer.from(printTrustFile(documents)),
     );
-    this.#anchors[index] = walked;
+    this.#anchors[index] = nextAnchor;
     this.#ports.onRoot(trust);
   }
 
@@ -174,12 +174,12 @@ function fileOf(directory: string, id: string): string {
 }
 
 async function loadAnchor(directory: string, word: string): Promise<Anchor> {
-  const given = /^[0-9a-f]{64}$/.test(word) ? null : parseTrustFile(await readGiven(word));
-  const id = given === null ? word : rootIdOf(given[0] as SignedDocument); // one or more roots
+  const named = /^[0-9a-f]{64}$/.test(word) ? null : parseTrustFile(await readGiven(word));
+  const id = named === null ? word : rootIdOf(named[0] as SignedDocument); // one or more roots
   const stored = await readFile(fileOf(directory, id)).catch(nullIfMissing);
-  const walked = stored === null ? null : parseTrustFile(stored);
+  const followed = stored === null ? null : parseTrustFile(stored);
   const [longer, shorter] =
-    (walked?.length ?? 0) >= (given?.length ?? 0) ? [walked, given] : [given, walked];
+    (followed?.length ?? 0) >= (named?.length ?? 0) ? [followed, named] : [named, followed];
   if (longer === null) return { id, documents: [], trust: null };
   if (shorter?.some((one, at) => rootIdOf(one) !== rootIdOf(longer[at] ?? one))) {
     const message = `${word} differs from the roots that this server has already followed`;

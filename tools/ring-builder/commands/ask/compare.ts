@@ -57,23 +57,26 @@ export const verb: Verb = {
   run: async (args, context) => {
     const path = args.text('scenario');
     const example = 'a file with {"nodes": 10, "replicas": 3}';
-    const asked = scenarioOf(await readScenarioFile(path, { command: 'compare', example }), path);
-    const schemes = compareSchemes(asked);
-    const hashes = hashesOf({ ...asked, keys: lookupsTimed });
+    const scenario = scenarioOf(
+      await readScenarioFile(path, { command: 'compare', example }),
+      path,
+    );
+    const schemes = compareSchemes(scenario);
+    const hashes = hashesOf({ ...scenario, keys: lookupsTimed });
     const timed = schemes.map((scheme) => ({
       ...scheme,
       lookups: lookupTimes(scheme.layout, hashes, context.nowMs),
     }));
     const svg = args.optionalText('svg');
-    if (svg !== undefined) await fs.writeFile(svg, comparisonPicture(asked, schemes));
+    if (svg !== undefined) await fs.writeFile(svg, comparisonPicture(scenario, schemes));
     return {
       json: {
-        ...asked,
+        ...scenario,
         schemes: timed.map(({ layout: _layout, ...figures }) => figures),
         ...(svg !== undefined && { svg }),
       },
       lines: [
-        `${asked.nodes} nodes, ${asked.replicas} replicas, ${asked.partitions} partitions, ${asked.keys} keys; a node joins, one leaves`,
+        `${scenario.nodes} nodes, ${scenario.replicas} replicas, ${scenario.partitions} partitions, ${scenario.keys} keys; a node joins, one leaves`,
         '',
         ...tableOf(timed),
         '',
@@ -94,8 +97,8 @@ function scenarioOf(content: string, path: string): Comparison {
   const parsed = scenarioSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const where = issue?.path.join('.') || 'its top level';
-    throw usage(`${path}: ${where} ${issue === undefined ? 'is wrong' : issueSentence(issue)}`);
+    const field = issue?.path.join('.') || 'its top level';
+    throw usage(`${path}: ${field} ${issue === undefined ? 'is wrong' : issueSentence(issue)}`);
   }
   const { nodes, replicas } = parsed.data;
   if (replicas <= nodes) return parsed.data;

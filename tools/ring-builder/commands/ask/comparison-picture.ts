@@ -46,12 +46,12 @@ export function comparisonPicture(
 ): string {
   const width = nameWidth + columns.length * columnWidth;
   const height = top + schemes.length * rowHeight + 16;
-  const what = `${nodes} nodes, ${replicas} replicas, ${partitions} partitions, ${keys} keys`;
+  const caption = `${nodes} nodes, ${replicas} replicas, ${partitions} partitions, ${keys} keys`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13">`,
     `<title>Ways to place data, side by side</title>`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    textAt(12, 26, `${what}; a node joins, then one leaves`),
+    textAt(12, 26, `${caption}; a node joins, then one leaves`),
     ...columns.map(({ title }, at) => textAt(nameWidth + at * columnWidth, 56, title)),
     ...schemes.flatMap((scheme, row) => [
       textAt(12, top + row * rowHeight + 16, scheme.name),

@@ -53,11 +53,11 @@ export const verb: Verb = {
         ? true
         : null;
     const { version, moves } = stored.ring;
-    const bad = drill.availability.belowWriteQuorum > 0;
+    const isBelowQuorum = drill.availability.belowWriteQuorum > 0;
     return {
       json: { ring, version, tier, inFlight: moves.length, ...drill, survivors, fits },
       lines: printDrill(drill, { ring, version, inFlight: moves.length, fits, survivors }),
-      next: context.next(`${bad ? 'dispersion' : 'balance'} ${ring}`),
+      next: context.next(`${isBelowQuorum ? 'dispersion' : 'balance'} ${ring}`),
     };
   },
 };
@@ -79,14 +79,14 @@ function fitOf(id: number, slotsIn: number, sizes: ReportedSizes | null): Fit {
 function devicesOf(state: BuilderState, tier: TierKind, names: readonly string[]): number[] {
   if (names.length === 0)
     throw usage(`no ${tier} named`, `ring-builder drill ${state.ring} ${tier} NAME`);
-  const there = state.devices.filter((device) => device !== null);
+  const devices = state.devices.filter((device) => device !== null);
   if (tier === 'device') return deviceIdsOf(state, names);
   return names.flatMap((name) => {
-    const found = there.filter(
+    const found = devices.filter(
       (device) => tierName(device, tier) === name || shortName(device, tier) === name,
     );
     if (found.length > 0) return found.map(({ id }) => id);
-    const known = [...new Set(there.map((device) => tierName(device, tier)))];
+    const known = [...new Set(devices.map((device) => tierName(device, tier)))];
     throw new CodedError('DEVICE_UNKNOWN', `ring ${state.ring} has no ${tier} ${name}`, {
       hint: `there are ${known.slice(0, 10).join(', ')}`,
       details: { ring: state.ring, tier, name, known },

@@ -32,17 +32,19 @@ export const verb: Verb = {
     requireNotComposed(opened.state);
     const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
     const state = stagedState(opened);
-    const given = args.texts('overloads').map((one) => parseNumber(one, 'overload', 'overload'));
+    const overloads = args
+      .texts('overloads')
+      .map((one) => parseNumber(one, 'overload', 'overload'));
     const frontier = overloadFrontier(
       {
         head: head === null ? null : { ...head.ring, moves: [] },
         headId: head?.id ?? null,
         state,
       },
-      given.length > 0 ? given : undefined,
+      overloads.length > 0 ? overloads : undefined,
     );
-    const ask = !args.flag('offline') && head !== null && lastPush(opened.entries) !== null;
-    const sizes = ask ? await askSizes(ring, ringTargets(head.ring, head.state)) : null;
+    const canAsk = !args.flag('offline') && head !== null && lastPush(opened.entries) !== null;
+    const sizes = canAsk ? await askSizes(ring, ringTargets(head.ring, head.state)) : null;
     const mean = sizes?.meanBytes ?? null;
     const points = frontier.points.map((point) => {
       return { ...point, bytes: mean === null ? null : Math.round(mean * point.moves) };

@@ -92,27 +92,30 @@ function eventsBetween(
 ): SlotEvent[] {
   const { version, user, time, message } = entry;
   const commit = { version, user, time, message };
-  const [then, now] = [movesOf(before, partition), movesOf(ring, partition)];
+  const [movesBefore, movesNow] = [movesOf(before, partition), movesOf(ring, partition)];
   const events: SlotEvent[] = [];
-  for (const move of now) {
-    if (then.some(({ assignment }) => assignment === move.assignment)) continue;
+  for (const move of movesNow) {
+    if (movesBefore.some(({ assignment }) => assignment === move.assignment)) continue;
     const reason = state === null ? null : moveReason(before, state, move);
     const { replica, from, to } = move;
     events.push({ kind: 'proposed', replica, from, to, reason, ...commit });
   }
   for (const [replica, row] of ring.table.entries()) {
-    const was = before.table[replica];
-    const [from, to] = [was && deviceIn(was, partition), deviceIn(row, partition)];
+    const previousDevice = before.table[replica];
+    const [from, to] = [
+      previousDevice && deviceIn(previousDevice, partition),
+      deviceIn(row, partition),
+    ];
     if (to === undefined || from === to) continue;
-    const move = then.find((one) => one.replica === replica && one.to === to);
+    const move = movesBefore.find((one) => one.replica === replica && one.to === to);
     const slot = { partition, replica, from: from ?? null, to };
     const reason = move !== undefined || state === null ? null : moveReason(before, state, slot);
     const kind = move === undefined ? 'direct' : 'finalized';
     events.push({ kind, replica, from: from ?? null, to, reason, ...commit });
   }
-  for (const { assignment, replica, from, to } of then) {
-    const stays = now.some((one) => one.assignment === assignment);
-    if (stays || ring.table[replica]?.[partition] === to) continue;
+  for (const { assignment, replica, from, to } of movesBefore) {
+    const isStillMoving = movesNow.some((one) => one.assignment === assignment);
+    if (isStillMoving || ring.table[replica]?.[partition] === to) continue;
     events.push({ kind: 'cancelled', replica, from, to, reason: null, ...commit });
   }
   return events;

@@ -79,8 +79,8 @@ export function readScenario(content: string, path: string): Scenario {
     return { name: kind, afterHours, changes: ops.map((one) => changeOf(one, ids)) };
   });
   const alternatives = Object.entries(data.steps).map(([step, ops]) => {
-    const own = new Map([...ids].slice(0, devices.length));
-    const changes = ops.map((one) => changeOf(one, own));
+    const stepIds = new Map([...ids].slice(0, devices.length));
+    const changes = ops.map((one) => changeOf(one, stepIds));
     return { name: step, steps: [first, { name: step, afterHours: 0, changes }] };
   });
   const line = { name: sequence.length > 0 ? 'sequence' : '', steps: [first, ...sequence] };
@@ -97,9 +97,9 @@ function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSch
     short?.success === false ? short : scenarioSchema.safeParse(short?.data ?? document);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = issue?.path.join('.') ?? '';
+  const field = issue?.path.join('.') ?? '';
   const wrong = issue === undefined ? 'wrong' : issueSentence(issue);
-  const message = `${path}: ${place === '' ? '' : `${place}: `}${wrong}`;
+  const message = `${path}: ${field === '' ? '' : `${field}: `}${wrong}`;
   throw usage(message, 'ring-builder simulate --help and SCENARIOS.md describe the form');
 }
 
@@ -107,9 +107,9 @@ function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSch
 function changeOf(operation: Operation, ids: Map<number, number>): Change {
   switch (operation.op) {
     case 'add': {
-      const { id: given, ...fields } = operation.dev;
+      const { id: scenarioId, ...fields } = operation.dev;
       const id = ids.size;
-      ids.set(given ?? id, id);
+      ids.set(scenarioId ?? id, id);
       return { kind: 'add', device: { ...fields, id } };
     }
     case 'remove':

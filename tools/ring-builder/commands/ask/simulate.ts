@@ -38,11 +38,11 @@ export const verb: Verb = {
       await readScenarioFile(path, { command: 'simulate', example }),
       path,
     );
-    const wanted = args.optionalText('step');
-    const runs = scenario.runs.filter(({ name }) => wanted === undefined || name === wanted);
+    const stepName = args.optionalText('step');
+    const runs = scenario.runs.filter(({ name }) => stepName === undefined || name === stepName);
     if (runs.length === 0) {
       const names = scenario.runs.map(({ name }) => name).join(', ');
-      throw usage(`${path} has no step ${wanted}; it has ${names}`);
+      throw usage(`${path} has no step ${stepName}; it has ${names}`);
     }
     context.tell(`${scenario.name}: simulating ${counted(runs.length, 'run')} …`);
     const results = runs.map(({ name, steps }) => ({
@@ -89,9 +89,9 @@ function printSteps(steps: readonly StepFigures[]): string[] {
 
 function beyondCap({ figures }: StepFigures): string {
   if (figures === null) return '-';
-  const [over, must] = figures.dispersion.reduce(
+  const [overCapSum, unavoidableSum] = figures.dispersion.reduce(
     ([sum, least], { slotsOverCap, unavoidable }) => [sum + slotsOverCap, least + unavoidable],
     [0, 0],
   );
-  return `${over} of ${Math.round(must)}`;
+  return `${overCapSum} of ${Math.round(unavoidableSum)}`;
 }

@@ -64,10 +64,10 @@ function mergeOf(
   const merged = mergeIntervals(intervalsIn(head), ...partitions);
   const isApart = gatherPins(ring, state, merged).length > 0;
   const sizes = `${printBytes(proposal.bytes)} together, below ${printBytes(below)} each`;
-  const apart = isApart ? ', on different devices; this command moves them together first' : '';
+  const apartText = isApart ? ', on different devices; this command moves them together first' : '';
   return {
     proposal,
-    why: `partitions ${partitions.join(' and ')} have ${sizes}${apart}`,
+    why: `partitions ${partitions.join(' and ')} have ${sizes}${apartText}`,
     command: `ring-builder merge ${ring.keyspace} ${partitions.join(' ')}`,
     change: isApart ? null : { kind: 'merge', partitions },
   };

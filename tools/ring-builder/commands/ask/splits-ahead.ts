@@ -38,12 +38,12 @@ export async function splitsAhead(
     const [first, last] = [at[0], at.at(-1)];
     return `partition ${partition} is split at ${counted(at.length, 'key')}, from ${first} to ${last}`;
   });
-  const asked = ['--ahead', every, '--until', until, '--keys', form];
+  const commandWords = ['--ahead', every, '--until', until, '--keys', form];
   return {
     changes,
     json: { ring, proposals: changes },
     lines: lines.length > 0 ? lines : [`${ring} is already split at all of these keys`],
-    staging: quoteCommand(['splits', ring, ...asked, '--stage']),
+    staging: quoteCommand(['splits', ring, ...commandWords, '--stage']),
   };
 }
 

@@ -84,15 +84,15 @@ async function splitsNow(args: Arguments, context: Context): Promise<FoundSplits
     proposals.push(await proposalOf(head, one, limits));
   }
   const changes = proposals.flatMap(({ change }) => change ?? []);
-  const shown = proposals.map(({ proposal, why, command }) => ({ ...proposal, why, command }));
+  const rows = proposals.map(({ proposal, why, command }) => ({ ...proposal, why, command }));
   const { asked, answered } = known;
   const [merge] = proposals.flatMap(({ proposal }) => (proposal.kind === 'merge' ? proposal : []));
   const ofMerge = merge && `merge ${name} ${merge.partitions.join(' ')}`;
   return {
     changes,
-    json: { ring: name, ...limits, asked, answered, proposals: shown },
+    json: { ring: name, ...limits, asked, answered, proposals: rows },
     lines: [
-      ...heardLines(head, known),
+      ...measuredLines(head, known),
       proposals.length === 0 && `${name}: ${noneText(head, known, limits)}`,
       ...proposals.map(({ why, command }) => `${why}: ${command}`),
     ],
@@ -127,10 +127,10 @@ async function answerOf(args: Arguments, context: Context, found: FoundSplits): 
 }
 
 /** Says what servers did not report. */
-function heardLines(head: Head, { away, requestRate }: ReportedSizes): Lines {
+function measuredLines(head: Head, { away, requestRate }: ReportedSizes): Lines {
   const uncounted = intervalsOf(intervalsIn(head)).filter(({ id }) => requestRate(id) === null);
-  const who = counted(away.length, 'server did', 'servers did');
-  const silent = `${who} not answer: sizes are from the others`;
+  const silentCount = counted(away.length, 'server did', 'servers did');
+  const silent = `${silentCount} not answer: sizes are from the others`;
   const early =
     `requests of ${counted(uncounted.length, 'partition')} are not known yet: ` +
     'servers need a minute to count them, and partitions that may be busy are not merged';
@@ -174,12 +174,12 @@ function timesOf(typed: string): number {
 }
 
 function belowOf(typed: string | undefined, above: number): number {
-  const most = Math.floor(above * mergeShareMax);
-  if (typed === undefined) return most;
+  const limit = Math.floor(above * mergeShareMax);
+  if (typed === undefined) return limit;
   const below = parseBytes(typed, '--merge-below');
-  if (below <= most) return below;
+  if (below <= limit) return below;
   throw usage(
-    `--merge-below ${typed} is more than an eighth of --split-above, ${printBytes(most)}: what ` +
+    `--merge-below ${typed} is more than an eighth of --split-above, ${printBytes(limit)}: what ` +
       'is split could be merged again',
   );
 }

@@ -23,7 +23,7 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const part = componentParts(head.ring, state).find((one) => one.state.devices[id]);
   const found = ownShare(part ?? head, part?.state ?? state, id);
   const { device, slots, share, weightShare, tiers } = found;
-  const flying = {
+  const moveCounts = {
     in: moves.filter(({ to }) => to === id).length,
     out: moves.filter(({ from }) => from === id).length,
   };
@@ -48,7 +48,7 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
       overload,
       rule,
       tiers,
-      inFlight: flying,
+      inFlight: moveCounts,
       commands: touched.map(({ version: at, user, time, message }) => ({
         version: at,
         user,
@@ -67,7 +67,7 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
           `${one.tier} ${one.name}: share ${one.share.toFixed(2)}, ` +
           `at most ${one.most} of a partition`,
       ),
-      `in flight: ${counted(flying.in, 'slot')} to it, ${flying.out} from it`,
+      `in flight: ${counted(moveCounts.in, 'slot')} to it, ${moveCounts.out} from it`,
       ...touched.map(
         (one) =>
           `named in version ${one.version} (${one.user}, ${one.time.slice(0, 16)}): ${one.message}`,

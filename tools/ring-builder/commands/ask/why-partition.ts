@@ -46,8 +46,9 @@ export async function whyPartition(
   const { stuck, blocks: moving } = await moveBlocks(input, partition);
   const blocks = [...moving, ...blocksOf(input, partition)];
   const planned = next instanceof Error ? [] : next.plan.moves;
-  const coming = planned.filter((move) => move.partition === partition);
-  const future = next instanceof Error ? next.message : coming.length === 0 ? 'it stays' : null;
+  const plannedMoves = planned.filter((move) => move.partition === partition);
+  const future =
+    next instanceof Error ? next.message : plannedMoves.length === 0 ? 'it stays' : null;
   const { keyspace, version } = ring;
   const interval = intervalOf(ring.partitioner, partition);
   const within = interval === null ? '' : ` ${intervalText(interval)}`;
@@ -62,7 +63,7 @@ export async function whyPartition(
       history: history.events,
       historyEnds: history.ends,
       blocks,
-      next: { moves: coming, refused: next instanceof Error ? next.code : null },
+      next: { moves: plannedMoves, refused: next instanceof Error ? next.code : null },
     },
     lines: [
       `${keyspace} version ${version}, partition ${partition}${within}${key === null ? '' : ` of key ${key}`}`,
@@ -74,11 +75,13 @@ export async function whyPartition(
         ? ['nothing blocks it']
         : blocks.map(({ message }) => `blocked: ${message}`)),
       future !== null && `next version: ${future}`,
-      ...coming.map(
+      ...plannedMoves.map(
         ({ replica, from, to }) => `next version: replica ${replica} moves, ${routeText(from, to)}`,
       ),
     ],
-    next: context.next(stuck?.next ?? (coming.length > 0 ? `plan ${keyspace}` : `log ${keyspace}`)),
+    next: context.next(
+      stuck?.next ?? (plannedMoves.length > 0 ? `plan ${keyspace}` : `log ${keyspace}`),
+    ),
   };
 }
 
@@ -96,7 +99,7 @@ function printSlot(slot: SlotWhy, state: BuilderState, events: readonly SlotEven
   const { replica, device, joiner, rule, slots, share, domains, alternatives, pairs } = slot;
   const found = state.devices[device] ?? null;
   const name = found === null ? `d${device}` : nameDevice(found);
-  const past = events.filter((event) => event.replica === replica);
+  const slotEvents = events.filter((event) => event.replica === replica);
   return [
     `replica ${replica} on ${name}${joiner === null ? '' : `, moving to d${joiner}`}`,
     `  rule     ${sentences[rule]}`,
@@ -110,7 +113,7 @@ function printSlot(slot: SlotWhy, state: BuilderState, events: readonly SlotEven
       ({ device: other, shared, even }) =>
         `  pair     shares ${counted(shared, 'partition')} with d${other}, an even spread would be ${even.toFixed(1)}`,
     ),
-    ...past.map(printEvent),
+    ...slotEvents.map(printEvent),
   ];
 }
 
@@ -184,9 +187,9 @@ export interface WhyInput {
 /** Returns the hours until minPartHours lets the partition move again; 0 if it may move now. */
 function hoursFrozen({ context, opened, head }: WhyInput, partition: number): number {
   const touched = head.ring.minVersions[partition] ?? 0;
-  const made = hoursOf(opened.entries).get(touched);
+  const committedHour = hoursOf(opened.entries).get(touched);
   const { minPartHours, restedThrough = 0 } = stateOf(head);
-  if (made === undefined || touched <= restedThrough) return 0;
-  const passed = context.nowMs() / MS_PER_HOUR - made;
-  return Math.max(0, minPartHours - passed);
+  if (committedHour === undefined || touched <= restedThrough) return 0;
+  const hoursPassed = context.nowMs() / MS_PER_HOUR - committedHour;
+  return Math.max(0, minPartHours - hoursPassed);
 }

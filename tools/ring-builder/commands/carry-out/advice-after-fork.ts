@@ -24,8 +24,8 @@ export function adviceAfterFork(
   const worst = worstOf(failures);
   const [first] = worst;
   if (first?.code === 'RING_FOREIGN') {
-    const ways = waysToFindKeys(context.ring, first.address);
-    const text = `check that the folder is the right one, of the same cluster. If so: ${ways}`;
+    const help = waysToFindKeys(context.ring, first.address);
+    const text = `check that the folder is the right one, of the same cluster. If so: ${help}`;
     return { command: `servers ${context.ring.keyspace}`, text };
   }
   if (first === undefined || rowOf(first.code) !== 'PEER_UNREACHABLE') {

@@ -13,8 +13,8 @@ export const maxBytesOption = textOption(
 
 /** Returns the value of --max-bytes, or Infinity without it. Throws USAGE. */
 export function bytesAtOnce(args: Arguments): number {
-  const given = args.optionalText('max-bytes');
-  return given === undefined ? Number.POSITIVE_INFINITY : parseBytes(given, '--max-bytes');
+  const typed = args.optionalText('max-bytes');
+  return typed === undefined ? Number.POSITIVE_INFINITY : parseBytes(typed, '--max-bytes');
 }
 
 /** A partition of unknown size counts as the mean size; without a mean it copies alone. */
@@ -23,8 +23,8 @@ export async function askCopyLimits(
   { movesMax, bytesMax }: { readonly movesMax: number; readonly bytesMax: number },
 ): Promise<CopyLimits> {
   const limits = { moves: movesMax, bytes: bytesMax };
-  const begins = ring.moves.some((move) => move.state === 'PROPOSED');
-  if (!begins || bytesMax === Number.POSITIVE_INFINITY) return { ...limits, bytesOf: () => 0 };
+  const hasProposed = ring.moves.some((move) => move.state === 'PROPOSED');
+  if (!hasProposed || bytesMax === Number.POSITIVE_INFINITY) return { ...limits, bytesOf: () => 0 };
   const sizes = await askSizes(ring.keyspace, ringTargets(ring, state));
   return { ...limits, bytesOf: bytesOf(sizes, bytesMax) };
 }

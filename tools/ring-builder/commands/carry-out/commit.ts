@@ -73,16 +73,16 @@ export const verb: Verb = {
     const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);
     const overfill = args.optionalText('overfill') ?? null;
     const lacking = requireRoom(prepared, sizes, overfill);
-    const wanted = { ...prepared, state: stateToCommit(prepared) };
-    const { json, lines, next } = await commitPlan(context, wanted, {
+    const inputs = { ...prepared, state: stateToCommit(prepared) };
+    const { json, lines, next } = await commitPlan(context, inputs, {
       ...{ message: args.text('message'), override },
       ...(lacking.length > 0 &&
         overfill !== null && { overfill: { devices: lacking, reason: overfill } }),
       ...(partitions.length > 0 && reason !== null && { unproved: { partitions, reason } }),
     });
     const { warnings } = prepared.plan;
-    const told = warnings.map(({ code, message }) => `warning ${code}: ${message}`);
-    return { json, lines: [...told, ...lines], next };
+    const warningLines = warnings.map(({ code, message }) => `warning ${code}: ${message}`);
+    return { json, lines: [...warningLines, ...lines], next };
   },
 };
 

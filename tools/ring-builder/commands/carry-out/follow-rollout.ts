@@ -70,11 +70,11 @@ export async function followRollout(
     tell: (line) => context.tell(`${ring}: ${line}`),
   });
   const { answer } = ended;
-  const taken = `${counted(steps, 'step')} of ramps taken`;
+  const stepsLine = `${counted(steps, 'step')} of ramps taken`;
   const followed = {
     ...answer,
     json: { ...(answer.json as object), steps, beside },
-    lines: [...answer.lines, taken, ...beside.map(lineOf)],
+    lines: [...answer.lines, stepsLine, ...beside.map(lineOf)],
   };
   const [worst] = byWeight(troubles);
   if (worst === undefined) return followed;
@@ -118,11 +118,11 @@ function lineOf({ kind, address, why, command }: Trouble): string {
 
 /** Returns when the next step is due; null if no ramp continues. */
 function nextStepMs({ ramps, restsUntil }: LeftToFollow): number | null {
-  const begins = ramps
+  const startsMs = ramps
     .filter(({ phase }) => phase === 'before' || phase === 'due')
     .map(({ phase, from }) => (phase === 'due' ? 0 : Date.parse(from)));
-  if (begins.length === 0) return null;
-  return Math.max(Math.min(...begins), restsUntil === null ? 0 : Date.parse(restsUntil));
+  if (startsMs.length === 0) return null;
+  return Math.max(Math.min(...startsMs), restsUntil === null ? 0 : Date.parse(restsUntil));
 }
 
 async function lastingTroubles(context: Context, ring: string): Promise<readonly Trouble[]> {
@@ -153,7 +153,7 @@ async function takeStep(
 }
 
 async function sleepUntil(context: Context, ring: string, ms: number): Promise<void> {
-  const when = `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  context.tell(`${ring}: the next step is due at ${when}`);
+  const dueTime = `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  context.tell(`${ring}: the next step is due at ${dueTime}`);
   while (context.nowMs() < ms) await delay(Math.min(LOOK_MS, ms - context.nowMs()));
 }

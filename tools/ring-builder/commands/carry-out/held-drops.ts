@@ -49,9 +49,9 @@ export function confirmHeldDrops(
 ): Promise<DropConfirmation[]> {
   return fanOut(held, async (one) => {
     const { address, ringId, drops, quarantines } = one;
-    const shown = { keyspace, ringId, count: drops + quarantines };
+    const request = { keyspace, ringId, count: drops + quarantines };
     const confirmed = await resultOrError(
-      withServer(address, (server) => server.call(confirmDrops, shown, confirmTimeoutMs)),
+      withServer(address, (server) => server.call(confirmDrops, request, confirmTimeoutMs)),
     );
     if (!(confirmed instanceof CodedError)) return { ...one, refusal: '', outcome: 'accepted' };
     const { message, outcome } = failureOf(confirmed);

@@ -76,20 +76,20 @@ The lowest rate is 256KiB/s.`,
     if (action === 'list') return listMoves(context, head, which);
     if (action === 'rate') return rateAnswer(context, head, which);
     if (action === 'force') {
-      const wanted = forcedOf(head, which);
+      const forced = forcedOf(head, which);
       const reason = requireForce(context, { ring, which, reason: args.optionalText('reason') });
-      return force(context, head, { ...wanted, reason });
+      return force(context, head, { ...forced, reason });
     }
     const selected = withSelected(head, which);
     if (action === 'cancel') return cancelAnswer(context, head, selected);
     const named = namedMoves(head.ring, head.ring.moves, selected);
-    const asked = action === 'pause' ? await notYetAvailable(head, named) : named;
-    const given = { action, moves: asked, reason: null };
-    const outcomes = await controlMoves(head.ring, given);
+    const requested = action === 'pause' ? await notYetAvailable(head, named) : named;
+    const request = { action, moves: requested, reason: null };
+    const outcomes = await controlMoves(head.ring, request);
     // Some moves may have completed while servers were being told.
-    const moves = action === 'pause' ? await notYetAvailable(head, asked) : asked;
+    const moves = action === 'pause' ? await notYetAvailable(head, requested) : requested;
     const available = named.length - moves.length;
-    const ended = asked.length - moves.length;
+    const ended = requested.length - moves.length;
     return controlAnswer(context, head, {
       action,
       moves: moves.length,
@@ -234,14 +234,14 @@ async function controlAnswer(
   },
 ): Promise<Answer> {
   const { action, moves, available = 0, ended = 0, outcomes: servers } = control;
-  const told = servers.reduce((sum, one) => sum + one.known, 0);
-  const known = Math.max(0, told - ended);
+  const knownCount = servers.reduce((sum, one) => sum + one.known, 0);
+  const known = Math.max(0, knownCount - ended);
   const { keyspace, version } = head.ring;
   if (known > 0) {
     const message = `${action}: ${counted(known, 'move')}`;
     await noteControl(context, head, { message, details: { action, moves: known } });
   }
-  const away = servers.filter(({ reason }) => reason !== '');
+  const failed = servers.filter(({ reason }) => reason !== '');
   const behind = servers.filter((one) => one.reason === '' && one.known < one.moves);
   return {
     json: {
@@ -253,7 +253,7 @@ async function controlAnswer(
       available > 0 &&
         `${counted(available, 'move')} ${available === 1 ? 'has' : 'have'} already copied everything`,
       action === 'pause' && known > 0 && 'partial files start over after a resume',
-      ...away.map(({ address, reason }) => `${address} was not notified: ${reason}`),
+      ...failed.map(({ address, reason }) => `${address} was not notified: ${reason}`),
       ...behind.map(({ address }) => `${address} has another version of the ring; push first`),
     ],
     next: context.next(
@@ -263,7 +263,7 @@ async function controlAnswer(
           ? `moves ${keyspace} resume all`
           : `${head.ring.moves.length > 0 ? 'rollout' : 'status'} ${keyspace}`,
     ),
-    exit: known < moves || away.length > 0 ? 4 : 0,
+    exit: known < moves || failed.length > 0 ? 4 : 0,
   };
 }
 

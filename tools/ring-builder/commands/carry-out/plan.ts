@@ -7,7 +7,7 @@ import { type Answer, type Context, flagOption, textOption, type Verb } from '..
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { replicasAtOnceOption, requireReplicasAtOnce } from '../../plan/commit-rules.ts';
 import { type ReportedSizes, sizesFor } from '../../plan/known-sizes.ts';
-import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts';
+import { type PlanInputs, planWanted, readWanted } from '../../plan/prepare-plan.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
@@ -42,10 +42,10 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = args.text('ring');
     const limits = parseLimits(args.optionalText('if'));
-    const asked = { direct: args.flag('direct'), stepRamps: args.flag('step-ramps') };
-    const wanted = await readWanted(context, ring, asked);
-    if (wanted.running !== null) return runningAnswer(context, wanted.running, wanted);
-    const prepared = planWanted(context, wanted, asked);
+    const planOptions = { direct: args.flag('direct'), stepRamps: args.flag('step-ramps') };
+    const inputs = await readWanted(context, ring, planOptions);
+    if (inputs.running !== null) return runningAnswer(context, inputs.running, inputs);
+    const prepared = planWanted(context, inputs, planOptions);
     requireReplicasAtOnce(prepared.plan, args.optionalNumber('max-replicas-at-once'));
     const { state, changed, direct } = prepared;
     const sizes = args.flag('offline') ? null : await sizesFor(prepared);
@@ -53,8 +53,8 @@ export const verb: Verb = {
       requireFitNewcomers(prepared, sizes);
       requireReaders(prepared, sizes);
     }
-    const given = args.optionalText('rate');
-    const rate = given === undefined ? null : parseBytes(given, '--rate');
+    const typedRate = args.optionalText('rate');
+    const rate = typedRate === undefined ? null : parseBytes(typedRate, '--rate');
     const effects = planEffects(prepared, { sizes, rate });
     const steps = stepsOf(prepared.plan, sizes, bytesAtOnce(args));
     requireLimits(prepared, effects, limits);
@@ -71,7 +71,7 @@ export const verb: Verb = {
         : [
             `${ring}: there is nothing to commit`,
             ...idle.lines,
-            ...(asked.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
+            ...(planOptions.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
           ],
       next: context.next(changed ? reviewed.next(`commit ${ring}`, options) : idle.next),
     };
@@ -91,16 +91,16 @@ function stepsOf(
 
 function stepLines(steps: readonly CopyStep[] | null): string[] {
   if (steps === null || steps.length === 0) return [];
-  const most = Math.max(...steps.map(({ bytes }) => bytes));
+  const largestStep = Math.max(...steps.map(({ bytes }) => bytes));
   const count = steps.length < COPY_STEPS_MAX ? counted(steps.length, 'step') : 'very many steps';
-  return [`copies in ${count}, at most ${printBytes(most)} at once`];
+  return [`copies in ${count}, at most ${printBytes(largestStep)} at once`];
 }
 
 /**
  * Answers when nothing is staged and moves are in flight. This is no error: a rollout completes
  * them, and there is nothing to commit.
  */
-function runningAnswer(context: Context, head: StoredVersion, { opened }: Wanted): Answer {
+function runningAnswer(context: Context, head: StoredVersion, { opened }: PlanInputs): Answer {
   const { keyspace: ring, version, moves } = head.ring;
   const left = wavesLeft(head, opened.entries, context.nowMs());
   const { movesLeft, movesNotNoted } = left;

@@ -68,8 +68,8 @@ export async function waveOverride(
   rings: string,
   { head, ring, entries }: Wave,
 ): Promise<string | null> {
-  const at = entries.findLastIndex(({ kind }) => kind === 'commit');
-  const commit = entries[at];
+  const commitIndex = entries.findLastIndex(({ kind }) => kind === 'commit');
+  const commit = entries[commitIndex];
   if (commit === undefined) return null;
   const reason = commit.details['override'];
   if (typeof reason === 'string') return reason;
@@ -78,7 +78,7 @@ export async function waveOverride(
   // The sum below ignores underQuorum, because slots of a partition that move one after the other
   // never fall below a quorum at once. So this wave is checked for it alone.
   if (changeSize(head.ring, ring).underQuorum > 0) return null;
-  const before = entries.slice(0, at).findLast(makesVersion);
+  const before = entries.slice(0, commitIndex).findLast(makesVersion);
   if (before === undefined) return null;
   // If this file was pruned, the wave is judged alone.
   const base = await resultOrError(readVersion(rings, ring.keyspace, before.version));

@@ -15,14 +15,18 @@ import {
 } from '../../cli/verb.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
-import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
+import { notReadyText, type ReadinessReport } from '../../servers/not-ready.ts';
 import {
   accepted,
   type PushOutcome,
   serverFailuresOf,
   skipped,
 } from '../../servers/push-to-targets.ts';
-import { gatewayGrant, refusedGateways, unheardLine } from '../../servers/refused-gateways.ts';
+import {
+  gatewayGrant,
+  refusedGateways,
+  refusedGatewaysLine,
+} from '../../servers/refused-gateways.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { fanOut, serversAtOnceMax } from '../../servers/server-connection.ts';
 import { ringStatus } from '../../servers/server-status.ts';
@@ -64,16 +68,16 @@ export const verb: Verb = {
     const version = await askedVersion(args, context);
     const named = ringTargets(version.ring, version.state);
     const targets = withFurther(named, args.texts('to'));
-    const how = {
+    const options = {
       wait: args.chosen('wait', waitRules),
       canaries: args.optionalNumber('canary') ?? 0,
       keepGoing: args.flag('keep-going'),
     };
-    const pushed = await pushInSteps(context, version, { targets, how });
+    const pushed = await pushInSteps(context, version, { targets, how: options });
     const failures = serverFailuresOf(pushed.servers);
     const advice = adviceOn(await adviceContextOf(context, version), failures);
-    const given = await trustToGive(context, version);
-    const isVouched = given !== null && given.beacons.length > 0;
+    const trust = await trustToGive(context, version);
+    const isVouched = trust !== null && trust.beacons.length > 0;
     const outside = accepted(pushed.servers).filter(({ devices }) => devices.length === 0);
     const unheard = await refusedGateways(outside, version.ring.keyspace);
     return pushAnswer(context, version, { ...pushed, advice, isVouched, unheard });
@@ -101,9 +105,9 @@ interface Pushed {
 async function pushInSteps(
   context: Context,
   version: StoredVersion,
-  { targets, how }: { readonly targets: readonly Target[]; readonly how: How },
+  { targets, how: options }: { readonly targets: readonly Target[]; readonly how: How },
 ): Promise<Pushed> {
-  const { wait, canaries, keepGoing } = how;
+  const { wait, canaries, keepGoing } = options;
   const { tell } = context;
   const [first, rest] = [targets.slice(0, canaries), targets.slice(canaries)];
   const step = { keepGoing, tell, all: targets.length };
@@ -111,13 +115,13 @@ async function pushInSteps(
     canaries > 0 ? await pushAndNote(context, version, { ...step, targets: first }) : [];
   const allTook = tried.every(({ outcome }) => outcome === 'accepted');
   const canary = { servers: tried, wait: 'all' } as const;
-  const ill = allTook ? await waitReady(context, version, canary) : '';
-  const areWell = allTook && ill === '';
+  const canaryReason = allTook ? await waitReady(context, version, canary) : '';
+  const areWell = allTook && canaryReason === '';
   const others = areWell
     ? await pushAndNote(context, version, { ...step, targets: rest, before: tried.length })
     : rest.map(skipped);
   const servers = [...tried, ...others];
-  const notReady = areWell ? await waitReady(context, version, { servers, wait }) : ill;
+  const notReady = areWell ? await waitReady(context, version, { servers, wait }) : canaryReason;
   const good = new Set(accepted(servers).map(({ address }) => address));
   const enough = isEnough(wait, version.ring, { good, targets });
   return { wait, servers, notReady, enough, canariesFailed: !areWell };
@@ -132,10 +136,10 @@ async function waitReady(
   { ring }: StoredVersion,
   { servers, wait }: Pick<Pushed, 'servers' | 'wait'>,
 ): Promise<string> {
-  const asked = accepted(servers).filter(({ devices }) => devices.length > 0);
+  const deviceServers = accepted(servers).filter(({ devices }) => devices.length > 0);
   const { answer, done } = await waitUntil({
     ask: () =>
-      fanOut(asked, async ({ address }): Promise<AskedReady> => {
+      fanOut(deviceServers, async ({ address }): Promise<ReadinessReport> => {
         return { address, ringStatus: await ringStatus(address, ring.keyspace) };
       }),
     isDone: (all) => {
@@ -166,8 +170,8 @@ function pushAnswer(
 ): Answer {
   const { servers, notReady, wait, enough, canariesFailed, unheard } = pushed;
   const ready = notReady === '' && !canariesFailed && unheard.length === 0;
-  const count = (wanted: string): number =>
-    servers.filter(({ outcome, required }) => outcome === wanted && required).length;
+  const count = (expected: string): number =>
+    servers.filter(({ outcome, required }) => outcome === expected && required).length;
   const [accepts = 0, refused = 0, unreachable = 0, skips = 0] = outcomes.map(count);
   const { keyspace, version, moves } = ring;
   const failed = servers.filter(
@@ -197,7 +201,7 @@ function pushAnswer(
       ...new Set(failed.flatMap(({ hint = [] }) => hint)),
       skips > 0 && `${counted(skips, 'server was', 'servers were')} not asked: ${why}`,
       notReady !== '' && notReady,
-      unheard.length > 0 && unheardLine(unheard, keyspace),
+      unheard.length > 0 && refusedGatewaysLine(unheard, keyspace),
       pushed.isVouched && accepts > 0 && beaconLine(keyspace),
       advice?.text,
     ],
@@ -214,12 +218,12 @@ function beaconLine(ring: string): string {
 }
 
 function sentLines(servers: readonly PushOutcome[]): string[] {
-  const count = (how: string): number => servers.filter(({ sent }) => sent === how).length;
+  const count = (form: string): number => servers.filter(({ sent }) => sent === form).length;
   const bytes = servers.reduce((sum, { bytesSent = 0 }) => sum + bytesSent, 0);
   if (bytes === 0) return [];
-  const had = count('had') === 0 ? '' : `; ${count('had')} already had it`;
+  const hadText = count('had') === 0 ? '' : `; ${count('had')} already had it`;
   const sent = `${counted(count('delta'), 'delta')}, ${counted(count('whole'), 'whole file')}`;
-  return [`${printBytes(bytes)} sent: ${sent}${had}`];
+  return [`${printBytes(bytes)} sent: ${sent}${hadText}`];
 }
 
 const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;

@@ -86,16 +86,16 @@ export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Rec
       const isLostHere = isLost(byDevice, device, partition);
       return { holders: holders.length, ready: readyCount, away, lost, isLostHere };
     };
-    const here: DiskFinding[] = [];
+    const found: DiskFinding[] = [];
     for (const listing of listings) {
       if (isJoining(ring, listing, partition)) joining += 1;
       const finding = findingOf(ring, listing, { partition, isWhole, others });
-      if (finding !== null) here.push(finding);
+      if (finding !== null) found.push(finding);
     }
     if (ready.length === 0 && answered.length > 0) {
-      findings.push(noCopy(ring, partition, here));
+      findings.push(noCopy(ring, partition, found));
     }
-    findings.push(...here);
+    findings.push(...found);
   }
   return { findings, joining, slots, complete };
 }
@@ -146,31 +146,31 @@ interface Place {
   readonly others: (device: number) => Others;
 }
 
-function findingOf(ring: Ring, listing: DiskListing, place: Place): DiskFinding | null {
+function findingOf(ring: Ring, listing: DiskListing, partitionState: Place): DiskFinding | null {
   const { device, address, files, damaged } = listing;
-  const { partition } = place;
+  const { partition } = partitionState;
   const file = files.get(partition);
   const duty = dutyOf(ring, partition, device);
-  const about = { partition, device, address, bytes: file?.bytes ?? 0, rows: file?.rows ?? 0 };
+  const fileFields = { partition, device, address, bytes: file?.bytes ?? 0, rows: file?.rows ?? 0 };
   const { keyspace } = ring;
   const lost = damaged.get(partition);
   if (lost !== undefined) {
-    const { why, command } = damageOf(ring, listing, place);
-    return { kind: 'damaged', ...about, why: `${lost}; ${why}`, command };
+    const { why, command } = damageOf(ring, listing, partitionState);
+    return { kind: 'damaged', ...fileFields, why: `${lost}; ${why}`, command };
   }
   if (duty.kind === 'UNLOAD') {
     if (file === undefined) return null;
     const why = listing.draining.get(partition) ?? 'the device does not have this version yet';
-    const kind = place.isWhole ? 'duplicated' : 'unassigned';
-    return { kind, ...about, why, command: `rollout ${keyspace}` };
+    const kind = partitionState.isWhole ? 'duplicated' : 'unassigned';
+    return { kind, ...fileFields, why, command: `rollout ${keyspace}` };
   }
   if (duty.kind === 'LOAD') return null;
   if (file === undefined) {
     const why = 'the device opens or refills the file once it has the ring and its peers';
-    return { kind: 'absent', ...about, why, command: `push ${keyspace}` };
+    return { kind: 'absent', ...fileFields, why, command: `push ${keyspace}` };
   }
   if (file.state === 'ready') return null;
-  return { kind: 'partial', ...about, ...refillOf(ring, listing, place) };
+  return { kind: 'partial', ...fileFields, ...refillOf(ring, listing, partitionState) };
 }
 
 interface Outlook {
@@ -178,8 +178,8 @@ interface Outlook {
   readonly command: string;
 }
 
-function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
-  if (listing.quarantines === 0) return refillOf(ring, listing, place);
+function damageOf(ring: Ring, listing: DiskListing, partitionState: Place): Outlook {
+  if (listing.quarantines === 0) return refillOf(ring, listing, partitionState);
   const all = counted(listing.quarantines, 'file');
   const why = `${all} damaged at once: the device replaces none until you confirm`;
   return { why, command: `trash ${ring.keyspace} confirm` };
@@ -191,11 +191,11 @@ function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
  * (refill-sources.ts of the server). With fewer it waits until they return or an operator forces
  * it.
  */
-function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlook {
-  const { holders, ready, away, lost, isLostHere } = place.others(listing.device);
+function refillOf({ keyspace }: Ring, listing: DiskListing, partitionState: Place): Outlook {
+  const { holders, ready, away, lost, isLostHere } = partitionState.others(listing.device);
   const needed = holders - Math.floor(holders / 2);
   const untouched = holders - lost.length - (isLostHere ? 1 : 0);
-  const force = `moves ${keyspace} force ${place.partition} --reason TEXT --yes`;
+  const force = `moves ${keyspace} force ${partitionState.partition} --reason TEXT --yes`;
   if (holders === 1) {
     const why =
       'no other device has its records: bring back the file, also from the trash, ' +
@@ -203,7 +203,7 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
     return { why, command: `trash ${keyspace} list` };
   }
   if (ready >= needed || (ready > 0 && away.length === 0 && untouched >= needed)) {
-    const reason = listing.refills.get(place.partition) ?? '';
+    const reason = listing.refills.get(partitionState.partition) ?? '';
     const why = `it is refilling from its peers${reason === '' ? '' : ` (${reason})`}`;
     return { why, command: `servers ${keyspace}` };
   }
@@ -227,10 +227,10 @@ function lossText(lost: readonly number[], ready: number): string {
   return `${deviceNames(lost)} lost ${copies} too: a write that was only in lost copies may be gone`;
 }
 
-function noCopy({ keyspace }: Ring, partition: number, here: readonly DiskFinding[]): DiskFinding {
-  const rest = here.filter(({ rows }) => rows > 0).map(({ device, rows }) => `d${device} ${rows}`);
+function noCopy({ keyspace }: Ring, partition: number, found: readonly DiskFinding[]): DiskFinding {
+  const rest = found.filter(({ rows }) => rows > 0).map(({ device, rows }) => `d${device} ${rows}`);
   const why = `no device that answered has a complete file; rows: ${rest.join(', ') || 'none'}`;
-  const nobody = { device: null, address: '', bytes: 0, rows: 0 };
+  const noDevice = { device: null, address: '', bytes: 0, rows: 0 };
   const command = `trash ${keyspace} list`;
-  return { kind: 'no-complete-copy', partition, ...nobody, why, command };
+  return { kind: 'no-complete-copy', partition, ...noDevice, why, command };
 }

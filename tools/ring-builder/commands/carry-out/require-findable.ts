@@ -18,32 +18,32 @@ import { waysToFindKeys, wayWithArchive } from './advice-after-fork.ts';
  * Fetches the ring of each other history from one server that has it. Servers that cannot be asked
  * will refuse by themselves. Throws RING_FOREIGN.
  */
-export async function requireFindable(
+export async function requireSameKeyMapping(
   version: StoredVersion,
   targets: readonly TargetStatus[],
 ): Promise<void> {
   const { ring, id } = version;
   const { keyspace, partitioner } = ring;
   const holders = holdersOfOthers(version, targets);
-  const judged = await fanOut([...holders.values()], async (alike) => {
-    const theirs = await ringOf(alike[0], keyspace);
-    const isFindable = theirs === null || mayFollow(theirs.partitioner, partitioner);
-    return isFindable ? [] : [{ alike, theirs }];
+  const unfindable = await fanOut([...holders.values()], async (alike) => {
+    const otherRing = await ringOf(alike[0], keyspace);
+    const isFindable = otherRing === null || mayFollow(otherRing.partitioner, partitioner);
+    return isFindable ? [] : [{ alike, theirs: otherRing }];
   });
-  const [first] = judged.flat();
+  const [first] = unfindable.flat();
   if (first === undefined) return;
-  const others = judged.flat().flatMap(({ alike }) => alike);
-  const about = {
+  const others = unfindable.flat().flatMap(({ alike }) => alike);
+  const details = {
     ...{ ring: keyspace, version: ring.version, id, theirs: first.theirs.version },
     servers: others.map(({ address }) => address),
   };
-  if (!mayFollow(partitioner, first.theirs.partitioner)) throw neitherWins(ring, others, about);
-  const [here, there] = [partitioner, first.theirs.partitioner].map(settingsText);
+  if (!mayFollow(partitioner, first.theirs.partitioner)) throw neitherWins(ring, others, details);
+  const [ownText, otherText] = [partitioner, first.theirs.partitioner].map(settingsText);
   throw new CodedError(
     'RING_FOREIGN',
-    `version ${ring.version} here maps keys by ${here}, ${named(others)} by ${there}: ` +
+    `version ${ring.version} here maps keys by ${ownText}, ${named(others)} by ${otherText}: ` +
       'their records would not be found with this ring, so this history cannot win',
-    { hint: waysToFindKeys(ring, others[0]?.address), details: about },
+    { hint: waysToFindKeys(ring, others[0]?.address), details },
   );
 }
 

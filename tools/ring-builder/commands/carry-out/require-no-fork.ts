@@ -9,8 +9,8 @@ import { askTargets } from '../../servers/ask-servers.ts';
 /** Throws RING_FORK. Servers that do not answer are ignored here: the push asks them again. */
 export async function requireNoFork(context: Context, head: StoredVersion): Promise<void> {
   const { keyspace } = head.ring;
-  const asked = await askTargets(head);
-  const forked = asked.flatMap(({ ringStatus, ...target }) => {
+  const targetStatuses = await askTargets(head);
+  const forked = targetStatuses.flatMap(({ ringStatus, ...target }) => {
     if (ringStatus instanceof Error || ringStatus.fork === null || ringStatus.fork.settled !== null)
       return [];
     return [{ ...target, fork: ringStatus.fork, code: 'RING_FORK' as const }];

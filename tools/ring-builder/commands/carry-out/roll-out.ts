@@ -93,20 +93,20 @@ export async function rollOut(
   const rollout = { context, options, totals, watch };
   const first = await readVersion(context.rings, ring, 'head');
   const servers = ringTargets(first.ring, first.state);
-  const giveBack = await rateOfRollout(context, { ring, servers }, options.rate);
+  const restoreRate = await rateOfRollout(context, { ring, servers }, options.rate);
   try {
     return await keepingConnections(() => everyStep(rollout, ring));
   } finally {
-    await giveBack();
+    await restoreRate();
   }
 }
 
 async function everyStep(rollout: Rollout, ring: string): Promise<RolloutOutcome> {
   const { context, options, totals } = rollout;
-  const goesOn = afterOthers(context, options);
+  const onInterference = afterOthers(context, options);
   for (;;) {
     const head = await readVersion(context.rings, ring, 'head');
-    const end = await pushAndStep(rollout, head).catch(goesOn);
+    const end = await pushAndStep(rollout, head).catch(onInterference);
     if (end !== null) return { ...noDrains, paused: 0, ...end, head, totals };
   }
 }
@@ -123,8 +123,8 @@ async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended
 /** Reports unreachable servers once, until the set of them changes. */
 function tellAway({ context, totals }: Rollout, { ring }: StoredVersion, away: Away): void {
   const names = away.map(({ address }) => address).join(' ');
-  if (away.length > 0 && names !== totals.toldAway) context.tell(awayLine(ring, away));
-  totals.toldAway = names;
+  if (away.length > 0 && names !== totals.shownAway) context.tell(awayLine(ring, away));
+  totals.shownAway = names;
 }
 
 /**
@@ -160,19 +160,19 @@ type Ended = Pick<RolloutOutcome, 'end'> & Partial<Pick<RolloutOutcome, 'drains'
 async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, totals } = rollout;
   const step = nextRolloutStep(head.ring, await askCopyLimits(head, options));
-  const isOver = step.kind === 'drain' ? null : whyStop(rollout, step);
-  if (isOver !== null) return { end: isOver };
+  const stopReason = step.kind === 'drain' ? null : whyStop(rollout, step);
+  if (stopReason !== null) return { end: stopReason };
   if (step.kind === 'initialize' && (await waitForHours(rollout, head))) return null;
   if (step.kind === 'initialize') {
-    const which = new Set(step.moves.map(({ assignment }) => assignment));
+    const assignments = new Set(step.moves.map(({ assignment }) => assignment));
     const { keyspace, version } = head.ring;
     const who = options.skipDown ? 'all servers that answer know' : 'every server knows';
     const what = isFill(head.ring)
-      ? `of the split or merge; ${counted(which.size, 'slot')} may be filled`
-      : `of ${counted(which.size, 'move')}; joiners may copy`;
+      ? `of the split or merge; ${counted(assignments.size, 'slot')} may be filled`
+      : `of ${counted(assignments.size, 'move')}; joiners may copy`;
     context.tell(`${keyspace} version ${version}: ${who} ${what}`);
-    const next = initializeMoves(head.ring, head.id, which);
-    const message = `${counted(which.size, 'move')} initializing`;
+    const next = initializeMoves(head.ring, head.id, assignments);
+    const message = `${counted(assignments.size, 'move')} initializing`;
     await advanceHead(context, head, { next, message, moves: head.ring.moves.length });
   } else if (step.kind === 'finalize') {
     const end = await finalize(rollout, head, step.moves);
@@ -221,16 +221,16 @@ async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | nul
   const isLeft = drains.left.length > 0;
   if (isLeft && !drains.isLeftToDown) return { end: 'drains', drains };
   totals.leftTo = new Set([...leftBefore, ...drains.left.map(({ address }) => address)]);
-  const isOver = whyStop(rollout, { kind: 'drain' });
-  const waits = isOver === null && isOutside(rollout) && (await isWaveLeft(context, head));
+  const stopReason = whyStop(rollout, { kind: 'drain' });
+  const waits = stopReason === null && isOutside(rollout) && (await isWaveLeft(context, head));
   if (waits && (await waitForHours(rollout, head))) return null;
-  const goesOn =
-    isOver === null &&
+  const hasNext =
+    stopReason === null &&
     ((await proposeNextWave(context, head, options.override)) ||
       // A device that still has files to drop keeps its place in the ring.
       (drains.left.every(({ partitions }) => partitions === 0) &&
         (await dropGoneDevices(context, head, silentOf(drains)))));
-  if (!goesOn) return { end: isOver ?? (isLeft ? 'drains' : 'done'), drains };
+  if (!hasNext) return { end: stopReason ?? (isLeft ? 'drains' : 'done'), drains };
   totals.versions += 1;
   return null;
 }
@@ -268,19 +268,19 @@ async function finalize(
   totals.unproved = 0;
   // The copies may have taken hours since the push.
   await requireNoFork(context, head);
-  const which = new Set(receipts.keys());
+  const assignments = new Set(receipts.keys());
   await advanceHead(context, head, {
-    next: finalizeMoves(ring, id, which),
-    message: `${counted(which.size, 'move')} finalized`,
+    next: finalizeMoves(ring, id, assignments),
+    message: `${counted(assignments.size, 'move')} finalized`,
     moves: receipts.size,
     receipts: [...receipts.values()],
   });
-  totals.moved += which.size;
+  totals.moved += assignments.size;
   totals.waves += 1;
   Object.assign(totals, addLoaded(totals, loads.loaded));
   const named = isFill(ring)
     ? 'the new partitions; the earlier ones are dropped'
-    : `${counted(which.size, 'joiner')}; old holders drop their files`;
+    : `${counted(assignments.size, 'joiner')}; old holders drop their files`;
   context.tell(`${ring.keyspace} version ${ring.version + 1}: the table names ${named}`);
   return 'advanced';
 }

@@ -24,16 +24,16 @@ export interface CopyLimits {
 }
 
 /** Starts further copies as the limits permit; else waits for those under way; else drains. */
-export function nextRolloutStep(ring: Pick<Ring, 'moves'>, most: CopyLimits): RolloutStep {
+export function nextRolloutStep(ring: Pick<Ring, 'moves'>, limits: CopyLimits): RolloutStep {
   const copying = ring.moves.filter(({ state }) => state === 'INITIALIZING');
   const isFirst = (move: Move): boolean => isNew(move) || move.state === 'INITIALIZING';
-  const places = Math.max(most.moves, copying.filter((move) => !isNew(move)).length);
+  const places = Math.max(limits.moves, copying.filter((move) => !isNew(move)).length);
   const chosen = movesOfWave(ring.moves, {
     room: roomFor([ring.moves]),
     most: places + ring.moves.filter(isNew).length,
     isUrgent: isFirst,
   });
-  const moves = withinBytes(chosen, most);
+  const moves = withinBytes(chosen, limits);
   if (moves.length > 0) return { kind: 'initialize', moves };
   return copying.length > 0 ? { kind: 'finalize', moves: copying } : { kind: 'drain' };
 }
@@ -54,14 +54,14 @@ export function copySteps(
     let moves = wave.map((move, assignment): Move => ({ ...move, assignment, state: 'PROPOSED' }));
     while (moves.length > 0 && steps.length < COPY_STEPS_MAX) {
       const step = nextRolloutStep({ moves }, limits);
-      const taken = new Set(step.kind === 'drain' ? moves : step.moves);
+      const moved = new Set(step.kind === 'drain' ? moves : step.moves);
       if (step.kind === 'initialize') {
-        moves = moves.map((move) => (taken.has(move) ? { ...move, state: 'INITIALIZING' } : move));
+        moves = moves.map((move) => (moved.has(move) ? { ...move, state: 'INITIALIZING' } : move));
         continue;
       }
-      const bytes = [...taken].reduce((sum, { partition }) => sum + limits.bytesOf(partition), 0);
-      steps.push({ moves: taken.size, bytes });
-      moves = moves.filter((move) => !taken.has(move));
+      const bytes = [...moved].reduce((sum, { partition }) => sum + limits.bytesOf(partition), 0);
+      steps.push({ moves: moved.size, bytes });
+      moves = moves.filter((move) => !moved.has(move));
     }
   }
   return steps;
@@ -71,13 +71,13 @@ export function copySteps(
 function withinBytes(chosen: readonly Move[], { bytes, bytesOf }: CopyLimits): Move[] {
   const replacing = (move: Move): number => (isNew(move) ? 0 : bytesOf(move.partition));
   const copying = chosen.filter(({ state }) => state === 'INITIALIZING');
-  let taken = copying.reduce((sum, move) => sum + replacing(move), 0);
+  let bytesCopying = copying.reduce((sum, move) => sum + replacing(move), 0);
   let isAny = copying.length > 0;
   return chosen.filter((move) => {
     if (move.state !== 'PROPOSED') return false;
-    const more = replacing(move);
-    if (isAny && taken + more > bytes) return false;
-    taken += more;
+    const moveBytes = replacing(move);
+    if (isAny && bytesCopying + moveBytes > bytes) return false;
+    bytesCopying += moveBytes;
     isAny ||= !isNew(move);
     return true;
   });

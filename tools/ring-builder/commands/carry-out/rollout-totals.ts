@@ -27,7 +27,7 @@ export interface RolloutTotals extends Loaded {
   /** Addresses of unreachable servers that still have old files to drop. */
   leftTo: ReadonlySet<string>;
   /** The unreachable servers last reported, as text. */
-  toldAway: string;
+  shownAway: string;
 }
 
 export const nothingLoaded: Loaded = { bytes: 0, verified: 0, filled: { slots: 0, bytes: 0 } };
@@ -36,7 +36,7 @@ export const noTotals: RolloutTotals = {
   ...{ ...nothingLoaded, moved: 0, copyMs: 0 },
   ...{ versions: 0, waves: 0, unproved: 0 },
   leftTo: new Set(),
-  toldAway: '',
+  shownAway: '',
 };
 
 export function addLoaded(a: Loaded, b: Loaded): Loaded {

@@ -94,8 +94,8 @@ async function rollOutOnce(
   const ramps = head.state === null ? [] : rampRows(head.state, context.nowMs());
   const waits = wavesLeft(head, entries, context.nowMs());
   const answer = rolloutAnswer(context, outcome, {
-    again: givenOptions(args),
-    standing: head.state === null ? [] : standingLines(context, head, head.state),
+    typedOptions: givenOptions(args),
+    remainderLines: head.state === null ? [] : standingLines(context, head, head.state),
     isRampDue: ramps.some(({ phase }) => phase === 'due'),
     waits,
     advice: adviceOn(await adviceContextOf(context, head), failures),
@@ -104,17 +104,17 @@ async function rollOutOnce(
 }
 
 function rateOf(args: Arguments): number | null {
-  const given = args.optionalText('rate');
-  if (given === undefined) return null;
-  const rate = parseRate(given, '--rate');
+  const typed = args.optionalText('rate');
+  if (typed === undefined) return null;
+  const rate = parseRate(typed, '--rate');
   if (rate !== null) return rate;
   const hint = `ring-builder moves ${args.text('ring')} rate none removes a limit`;
   throw usage('--rate none is not possible: a rollout needs a rate, such as 50MB/s', hint);
 }
 
 function windowOf(args: Arguments): RolloutOptions['window'] {
-  const given = args.optionalText('window');
-  return given === undefined ? null : parseWindow(given);
+  const typed = args.optionalText('window');
+  return typed === undefined ? null : parseWindow(typed);
 }
 
 export function rolloutAnswer(
@@ -123,16 +123,16 @@ export function rolloutAnswer(
   {
     waits,
     advice,
-    again,
-    standing,
+    typedOptions,
+    remainderLines,
     isRampDue,
   }: {
     readonly waits: WavesLeft;
     readonly advice: Advice | null;
     /** The options as typed, for the command that continues. */
-    readonly again: string;
+    readonly typedOptions: string;
     /** Lines about ramps and drained devices, shown when nothing is left to do. */
-    readonly standing: readonly string[];
+    readonly remainderLines: readonly string[];
     readonly isRampDue: boolean;
   },
 ): Answer {
@@ -145,9 +145,9 @@ export function rolloutAnswer(
   const { left } = drains;
   const isHeld = left.some((one) => one.isHeld);
   const copied = { partitions: moved - filled.slots, bytes, seconds, mbPerSecond: rate };
-  const nothing = (end === 'done' || end === 'resting') && versions === 0;
-  const told = totalsText(totals);
-  const done = `${keyspace} version ${version}: ${told.all}`;
+  const isIdle = (end === 'done' || end === 'resting') && versions === 0;
+  const totalsReport = totalsText(totals);
+  const done = `${keyspace} version ${version}: ${totalsReport.all}`;
   return {
     json: {
       ...{ ring: keyspace, version, id: head.id, moved, copied, verified, filled, receipts: moved },
@@ -155,8 +155,8 @@ export function rolloutAnswer(
       changed: versions > 0,
     },
     lines: [
-      nothing ? `${keyspace} version ${version}: nothing is in flight` : done,
-      ...told.lines,
+      isIdle ? `${keyspace} version ${version}: nothing is in flight` : done,
+      ...totalsReport.lines,
       ...left.map(({ address, partitions, reason }) =>
         partitions === 0
           ? `${address} has not answered: ${reason}`
@@ -165,7 +165,7 @@ export function rolloutAnswer(
       ...wavesLeftLines(keyspace, waits),
       ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
       advice?.text,
-      ...(end === 'done' ? standing : []),
+      ...(end === 'done' ? remainderLines : []),
     ],
     next: context.next(
       advice !== null && !drains.isLeftToDown
@@ -178,7 +178,7 @@ export function rolloutAnswer(
               ? `plan ${keyspace} --step-ramps`
               : drains.isLeftToDown
                 ? `servers ${keyspace}`
-                : nextCommand(keyspace, end, again),
+                : nextCommand(keyspace, end, typedOptions),
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
@@ -211,9 +211,9 @@ const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly s
   ],
 };
 
-function nextCommand(ring: string, end: AnsweredEnd, again: string): string {
+function nextCommand(ring: string, end: AnsweredEnd, typedOptions: string): string {
   if (end === 'done') return `servers ${ring}`;
-  return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}${again}`;
+  return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}${typedOptions}`;
 }
 
 /** Returns the options as typed, without --override, which applies to one wave. */

@@ -27,7 +27,7 @@ import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { adviceAfterFork } from './advice-after-fork.ts';
-import { requireFindable } from './require-findable.ts';
+import { requireSameKeyMapping } from './require-findable.ts';
 
 const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
   settled: 'settled',
@@ -54,16 +54,16 @@ export const verb: Verb = {
     const version = await readVersion(context.rings, ring, 'head');
     const { id } = version;
     const head = { version: version.ring.version, id };
-    const asked = await askTargets(version);
-    await requireNoneAhead(context, version, asked);
-    await requireFindable(version, asked);
+    const targets = await askTargets(version);
+    await requireNoneAhead(context, version, targets);
+    await requireSameKeyMapping(version, targets);
     if (!context.yes) {
-      const taken = `version ${head.version} (${id.slice(0, 12)})`;
-      const have = asked.filter(
+      const versionText = `version ${head.version} (${id.slice(0, 12)})`;
+      const have = targets.filter(
         ({ ringStatus }) => !(ringStatus instanceof Error) && ringStatus.id === id,
       ).length;
-      const what = `every server of ${ring} would take ${taken}`;
-      const message = `${what}; ${have} of ${asked.length} have it now`;
+      const what = `every server of ${ring} would take ${versionText}`;
+      const message = `${what}; ${have} of ${targets.length} have it now`;
       throw new CodedError('CONFIRMATION_NEEDED', message, {
         hint: `ring-builder servers ${ring} shows which server has which version; add --yes if this one is right`,
         details: { ring, ...head, have },
@@ -72,10 +72,10 @@ export const verb: Verb = {
     await requirePushable(context, version);
     const trust = await trustToGive(context, version);
     const deltaFrom = deltasTo(context.rings, version);
-    const given = { reason, trust, deltaFrom };
-    const servers = await fanOut(asked, (target) => settleOn(version, target, given));
-    const count = (wanted: string): number =>
-      servers.filter(({ outcome }) => outcome === wanted).length;
+    const settings = { reason, trust, deltaFrom };
+    const servers = await fanOut(targets, (target) => settleOn(version, target, settings));
+    const count = (expected: string): number =>
+      servers.filter(({ outcome }) => outcome === expected).length;
     const [settled, quiet] = [count('settled'), count('quiet')];
     const taken = settled + quiet;
     const details = { settled, quiet, servers: servers.length };

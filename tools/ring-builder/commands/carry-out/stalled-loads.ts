@@ -34,8 +34,8 @@ export function stalledLoads(
   ];
   const moves = rows.length;
   const known = `${available} of ${counted(moves, 'move')} available`;
-  const still = `nothing has changed for ${stallMs / 1_000} s`;
-  const message = `${known} and ${still}: ${why.slice(0, REASONS_MAX).join('; ')}`;
+  const stallText = `nothing has changed for ${stallMs / 1_000} s`;
+  const message = `${known} and ${stallText}: ${why.slice(0, REASONS_MAX).join('; ')}`;
   return new CodedError('ROLLOUT_STALLED', message, {
     hint: hintFor({ ring, state }, { open, statuses, full: [...disks.keys()] }),
     details: { available, moves, failed: reasons, disks: Object.fromEntries(disks) },

@@ -92,9 +92,9 @@ async function askTrash(ring: Ring, targets: readonly Target[]): Promise<Trash> 
   const isGone = isRetired(ring);
   let [count, bytes, answered] = [0, 0, 0];
   await fanOut(targets, async ({ address, devices, required }) => {
-    const ask = { keyspace: ring.keyspace };
+    const request = { keyspace: ring.keyspace };
     const answer = await resultOrError(
-      withServer(address, (server) => server.call(trashList, ask, trashTimeoutMs)),
+      withServer(address, (server) => server.call(trashList, request, trashTimeoutMs)),
     );
     if (answer instanceof CodedError) {
       if (required) away.push(silentServer(address, answer));
@@ -218,20 +218,26 @@ async function confirm(
       },
     );
   }
-  const gone: readonly DropConfirmation[] = await confirmHeldDrops(held, keyspace);
-  const refused = gone.filter(({ refusal }) => refusal !== '');
-  const going = filesOf(gone.filter(({ refusal }) => refusal === ''));
+  const outcomes: readonly DropConfirmation[] = await confirmHeldDrops(held, keyspace);
+  const refused = outcomes.filter(({ refusal }) => refusal !== '');
+  const droppedCount = filesOf(outcomes.filter(({ refusal }) => refusal === ''));
   const someAway = refused.some(({ outcome }) => outcome === 'unreachable');
   return {
-    json: { ring: keyspace, files, servers: gone, away, changed: gone.length > refused.length },
+    json: {
+      ring: keyspace,
+      files,
+      servers: outcomes,
+      away,
+      changed: outcomes.length > refused.length,
+    },
     lines: [
       held.length === 0
         ? `${keyspace}: no drop needs confirmation${away.length > 0 ? ' on the servers that answered' : ''}`
-        : `${counted(going, 'file')} may be dropped`,
+        : `${counted(droppedCount, 'file')} may be dropped`,
       ...refused.map(refusalLine),
       ...silentLines(away, 'operator'),
     ],
-    next: context.next(going > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),
+    next: context.next(droppedCount > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),
     exit: silentExit(away) || (someAway ? 4 : refused.length > 0 ? 5 : 0),
   };
 }

@@ -43,7 +43,7 @@ export interface Drains {
  */
 export async function waitForDrains(
   context: Context,
-  wanted: {
+  inputs: {
     readonly head: StoredVersion;
     readonly watch: MoveWatch;
     readonly stallMs: number;
@@ -54,16 +54,16 @@ export async function waitForDrains(
     readonly leftBefore: ReadonlySet<string>;
   },
 ): Promise<Drains> {
-  const { head, watch, stallMs, skipDown, confirmDrops, leftBefore } = wanted;
+  const { head, watch, stallMs, skipDown, confirmDrops, leftBefore } = inputs;
   const targets = ringTargets(head.ring, head.state);
   const isSilent = silenceOf(context.nowMs, { leftBefore, stallMs });
   const { answer } = await waitUntil({
     ask: async () => {
-      const look = await watch.look(head, 'old holders drop their files');
-      const held = confirmDrops ? heldByDevices(targets, look) : [];
+      const snapshot = await watch.look(head, 'old holders drop their files');
+      const held = confirmDrops ? heldByDevices(targets, snapshot) : [];
       if (held.length > 0) await confirmHeldDrops(held, head.ring.keyspace);
-      const left = leftOn(head, targets, look);
-      const isLeftToDown = isSilent(left) && waitsForDown(head, look, skipDown);
+      const left = leftOn(head, targets, snapshot);
+      const isLeftToDown = isSilent(left) && waitsForDown(head, snapshot, skipDown);
       return { left, isLeftToDown };
     },
     isDone: ({ left, isLeftToDown }) =>
@@ -126,8 +126,8 @@ function waitsForDown(
  * Confirms drops only for the ring's devices. Another server at such an address needs `trash
  * confirm`.
  */
-function heldByDevices(targets: readonly Target[], look: MovesSnapshot): HeldDrops[] {
-  return heldDrops(spokenBy(targets, look)).filter(({ device }) => device !== null);
+function heldByDevices(targets: readonly Target[], snapshot: MovesSnapshot): HeldDrops[] {
+  return heldDrops(spokenBy(targets, snapshot)).filter(({ device }) => device !== null);
 }
 
 /** Returns each server with its status. */
@@ -143,9 +143,9 @@ const removedReason = 'its devices were removed, and it does not answer';
 function leftOn(
   { ring }: StoredVersion,
   targets: readonly Target[],
-  look: MovesSnapshot,
+  snapshot: MovesSnapshot,
 ): Drains['left'] {
-  return spokenBy(targets, look).flatMap(
+  return spokenBy(targets, snapshot).flatMap(
     ({ address, devices, ringStatus: status }): Drains['left'] => {
       if (status === undefined) {
         // Removed and silent: it may be gone for good, or return at once with files to drop.

@@ -30,31 +30,32 @@ interface Asked extends MovesSnapshot {
 /** Ends also after `stallMs` without progress, with a ROLLOUT_STALLED that quotes the joiners. */
 export async function waitForLoads(
   context: Pick<Context, 'rings' | 'nowMs'>,
-  wanted: {
+  inputs: {
     readonly head: StoredVersion;
     readonly moves: readonly Move[];
     readonly watch: MoveWatch;
     readonly stallMs: number;
   },
 ): Promise<LoadsAnswer> {
-  const { head, moves, watch, stallMs } = wanted;
+  const { head, moves, watch, stallMs } = inputs;
   const headMoved = headWatch(context.rings, head);
   const open = new Set(moves.map(({ assignment }) => assignment));
   const progressOf = progressReader();
   const doing = isFill(head.ring)
     ? 'new files are filled from those of their parents'
     : 'joiners copy';
-  const ours = ({ rows }: MovesSnapshot) =>
+  const openRows = ({ rows }: MovesSnapshot) =>
     rows.filter(({ assignment }) => assignment !== null && open.has(assignment));
   const { answer, done } = await waitUntil({
     ask: async (): Promise<Asked> => {
-      const look = await watch.look(head, doing);
-      return { ...look, headMoved: await headMoved() };
+      const snapshot = await watch.look(head, doing);
+      return { ...snapshot, headMoved: await headMoved() };
     },
-    isDone: (look) =>
-      look.headMoved ||
-      ours(look).every(({ stage }) => stage === 'available' || stage === 'paused'),
-    progressOf: (look) => progressOf(ours(look), stuckMoves(head.ring, look.statuses)),
+    isDone: (snapshot) =>
+      snapshot.headMoved ||
+      openRows(snapshot).every(({ stage }) => stage === 'available' || stage === 'paused'),
+    progressOf: (snapshot) =>
+      progressOf(openRows(snapshot), stuckMoves(head.ring, snapshot.statuses)),
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
@@ -62,7 +63,7 @@ export async function waitForLoads(
   });
   const inStage = (wantedStage: string): Move[] => {
     const found = new Set(
-      ours(answer)
+      openRows(answer)
         .filter(({ stage }) => stage === wantedStage)
         .map(({ assignment }) => assignment),
     );
@@ -70,7 +71,9 @@ export async function waitForLoads(
   };
   const available = inStage('available');
   const loaded = loadedOf(head, answer, available);
-  const stall = done ? null : stalledLoads(head, answer.statuses, { rows: ours(answer), stallMs });
+  const stall = done
+    ? null
+    : stalledLoads(head, answer.statuses, { rows: openRows(answer), stallMs });
   return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, loaded };
 }
 
@@ -93,16 +96,16 @@ function progressReader(): (rows: readonly MoveRow[], stuck: ReadonlySet<number 
   const tries = new Map<number | null, Tries>();
   return (rows, stuck) =>
     rows
-      .map(({ assignment, stage, bytes, rows: taken }) => {
+      .map(({ assignment, stage, bytes, rows: rowCount }) => {
         const before = tries.get(assignment) ?? { copies: 0, bytes: 0, isCopying: false };
         const isCopying = stage !== 'queued' && stage !== 'reserving' && stage !== 'failed';
-        const begins = isCopying && (!before.isCopying || bytes < before.bytes);
-        const copies = before.copies + (begins ? 1 : 0);
+        const isNewCopy = isCopying && (!before.isCopying || bytes < before.bytes);
+        const copies = before.copies + (isNewCopy ? 1 : 0);
         tries.set(assignment, { copies, bytes, isCopying });
         if (stage === 'available') return stage;
         return copies > (stuck.has(assignment) ? 1 : COPIES_MAX)
           ? ''
-          : `${isCopying ? stage : ''} ${bytes} ${taken}`;
+          : `${isCopying ? stage : ''} ${bytes} ${rowCount}`;
       })
       .join();
 }

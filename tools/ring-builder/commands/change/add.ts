@@ -44,14 +44,14 @@ export const verb: Verb = {
     ['$0 add cities r1z1-10.0.0.1:6200R10.1.0.1:6300/sdb 100', 'copy over another network'],
   ],
   run: async (args, context) => {
-    const given = await devicesOf(args);
-    const devices = args.flag('ask-key') ? await withAskedKeys(given) : given;
+    const typedDevices = await devicesOf(args);
+    const devices = args.flag('ask-key') ? await withAskedKeys(typedDevices) : typedDevices;
     const tokens = args.optionalText('tokens')?.split(',').map(parsePosition);
     if (tokens !== undefined && devices.length > 1) {
       throw usage(`--tokens applies to one device, but ${devices.length} are named`);
     }
     const ring = args.text('ring');
-    const heard = context.yes ? [] : await askNewcomers(context, ring, devices);
+    const newcomerLines = context.yes ? [] : await askNewcomers(context, ring, devices);
     const answer = await stageAndAnswer(context, ring, (state) => {
       requireKeys(ring, state.devices, devices);
       return devices.map((device, at): Change => {
@@ -59,19 +59,21 @@ export const verb: Verb = {
         return { kind: 'add', device: { id, ...device }, ...(tokens && { tokens }) };
       });
     });
-    return withFingerprints({ ...answer, lines: [...answer.lines, ...heard] }, devices);
+    return withFingerprints({ ...answer, lines: [...answer.lines, ...newcomerLines] }, devices);
   },
 };
 
 async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
   const flags = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'];
-  const given = flags.filter((name) => args.has(name));
+  const flagsUsed = flags.filter((name) => args.has(name));
   const pairs = args.texts('devices');
   const from = args.optionalText('from');
-  const ways = [pairs.length > 0, given.length > 0, from !== undefined].filter(Boolean).length;
-  if (ways !== 1) {
+  const formCount = [pairs.length > 0, flagsUsed.length > 0, from !== undefined].filter(
+    Boolean,
+  ).length;
+  if (formCount !== 1) {
     throw usage(
-      `${counted(ways, 'way')} to name devices used; use one of them: pairs, options, or --from FILE`,
+      `${counted(formCount, 'way')} to name devices used; use one of them: pairs, options, or --from FILE`,
       `ring-builder add ${args.text('ring')} r1z2-10.0.0.1:6200/sdb 100`,
     );
   }
@@ -87,11 +89,11 @@ async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
 function withOwn(args: Arguments, devices: readonly NewDevice[]): readonly NewDevice[] {
   const key = args.optionalText('key');
   const copies = args.optionalText('replication-address');
-  const given = key === undefined ? copies && '--replication-address' : '--key';
-  const [device, ...more] = devices;
-  if (given === undefined || device === undefined) return devices;
-  if (more.length > 0)
-    throw usage(`${given} applies to one device, but ${devices.length} are named`);
+  const option = key === undefined ? copies && '--replication-address' : '--key';
+  const [device, ...others] = devices;
+  if (option === undefined || device === undefined) return devices;
+  if (others.length > 0)
+    throw usage(`${option} applies to one device, but ${devices.length} are named`);
   const replication = copies === undefined ? {} : { replication: replicationOf(copies) };
   return [checkDevice({ ...device, ...(key && { key }), ...replication }, 'the device')];
 }

@@ -13,9 +13,9 @@ export function withAskedKeys<One extends Pick<Device, 'ip' | 'port'>>(
   devices: readonly One[],
 ): Promise<(One & { readonly key: string })[]> {
   return fanOut(devices, async (device) => {
-    const asking = await resultOrError(askDeviceKey(formatAddress(device), connectTimeoutMs));
-    if (asking instanceof CodedError) throw notShown(asking);
-    return { ...device, key: asking };
+    const key = await resultOrError(askDeviceKey(formatAddress(device), connectTimeoutMs));
+    if (key instanceof CodedError) throw notShown(key);
+    return { ...device, key };
   });
 }
 

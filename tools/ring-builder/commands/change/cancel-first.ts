@@ -22,11 +22,11 @@ export async function cancelFirst(
   const moves = ring.moves.filter(({ to }) => removed.includes(to)).length;
   if (moves === 0) return answer;
   const [cancel] = commandsWithout(ring, removed);
-  const then = asCommands([cancel, `commit ${name} -m TEXT`, `rollout ${name}`]);
+  const steps = asCommands([cancel, `commit ${name} -m TEXT`, `rollout ${name}`]);
   const first = `${counted(moves, 'move is', 'moves are')} in flight there and must end first`;
   return {
     ...answer,
-    lines: [...answer.lines, `${first}: ring-builder rollout ${name} finishes them, or ${then}`],
+    lines: [...answer.lines, `${first}: ring-builder rollout ${name} finishes them, or ${steps}`],
     next: context.next(cancel),
   };
 }

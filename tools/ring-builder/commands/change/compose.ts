@@ -38,8 +38,8 @@ if servers have the ring, rollout carries out its moves. No other command change
       const hint = `ring-builder compose ${ring} ${ring}-east ${ring}-west`;
       throw usage(`${ring} of ${names.join(' ')}: expected at least two other rings`, hint);
     }
-    const given = await prepare(context, ring, names);
-    const { plan, opened, state, head } = given;
+    const prepared = await prepare(context, ring, names);
+    const { plan, opened, state, head } = prepared;
     if (head !== null && plan.moves.length === 0 && sameState(state, opened.state)) {
       return {
         json: { ring, version: head.ring.version, moved: 0, changed: false },
@@ -49,38 +49,38 @@ if servers have the ring, rollout carries out its moves. No other command change
         next: context.next(`show ${ring}`),
       };
     }
-    requireRoom(given, await sizesFor(given), null);
-    const made = madeOf(context, given);
-    const message = args.optionalText('message') ?? made.message;
+    requireRoom(prepared, await sizesFor(prepared), null);
+    const summary = madeOf(context, prepared);
+    const message = args.optionalText('message') ?? summary.message;
     const override = args.optionalText('override') ?? null;
-    const done = await commitPlan(context, given, { message, override, isTyped: true });
-    const { slotsLater } = given;
+    const done = await commitPlan(context, prepared, { message, override, isTyped: true });
+    const { slotsLater } = prepared;
     return {
-      json: { ...done.json, components: made.components, slotsLater },
-      lines: [...done.lines, ...made.lines],
+      json: { ...done.json, components: summary.components, slotsLater },
+      lines: [...done.lines, ...summary.lines],
       // If servers have the ring, a rollout comes first.
-      next: given.direct && slotsLater > 0 ? made.again : done.next,
+      next: prepared.direct && slotsLater > 0 ? summary.again : done.next,
     };
   },
 };
 
 /** Describes what the version is composed of and what is left for the next one. */
 function madeOf(context: Context, { state, heads, slotsLater }: Prepared) {
-  const components = (state.components ?? []).map(({ devices: _devices, ...of }) => of);
-  const of = components.map((one) => `${one.ring} ${one.version}`).join(', ');
+  const components = (state.components ?? []).map(({ devices: _devices, ...part }) => part);
+  const parts = components.map((one) => `${one.ring} ${one.version}`).join(', ');
   const newest = heads.map(({ ring }) => `${ring.keyspace} ${ring.version}`).join(', ');
   const again = context.next(changeCommand(state));
   if (slotsLater === 0) {
-    const message = `composed of ${of}`;
+    const message = `composed of ${parts}`;
     return { components, message, lines: [message], again };
   }
   const slots = counted(slotsLater, 'slot that they moved follows', 'slots that they moved follow');
   return {
     components,
-    message: `partitions as in ${newest}; their slots are still those of ${of}`,
+    message: `partitions as in ${newest}; their slots are still those of ${parts}`,
     lines: [
       `partitions are split or merged as in ${newest}, in a version of its own`,
-      `its slots are still those of ${of}: ${slots} with the next ${again}`,
+      `its slots are still those of ${parts}: ${slots} with the next ${again}`,
     ],
     again,
   };
@@ -121,8 +121,8 @@ async function headOf(context: Context, name: string): Promise<ComponentHead> {
     });
   }
   const stored = await readVersion(context.rings, name, 'head');
-  const made = new Map(entries.filter(makesVersion).map(({ version, id }) => [version, id]));
-  const idOf = (version: number): string | null => made.get(version) ?? null;
+  const ids = new Map(entries.filter(makesVersion).map(({ version, id }) => [version, id]));
+  const idOf = (version: number): string | null => ids.get(version) ?? null;
   return { ring: stored.ring, id: stored.id, state: stateOf(stored), idOf };
 }
 

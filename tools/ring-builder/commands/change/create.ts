@@ -59,15 +59,15 @@ export const verb: Verb = {
       minPartHours: parseNumber(args.text('min-part-hours'), 'min-part-hours'),
       overload: parseNumber(args.text('overload'), 'overload'),
     });
-    const begun = await signFromTheStart(args, context, state);
+    const signing = await signFromTheStart(args, context, state);
     await createRing(context.rings, state, context.command);
     const { partitioner, replicas } = state;
     const partitions = partitionCountOf(partitioner);
     return {
-      json: { ...state, partitions, key: begun?.keys.ring ?? null, changed: true },
+      json: { ...state, partitions, key: signing?.keys.ring ?? null, changed: true },
       lines: [
         `created ring ${ring}: ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')}, no devices`,
-        ...(begun === null ? [] : signingLines(begun, context)),
+        ...(signing === null ? [] : signingLines(signing, context)),
       ],
       next: context.next(`add ${ring} r1z1-10.0.0.1:6200/sdb 100`),
     };

@@ -48,15 +48,15 @@ the slots of a device where they are, no step of its ramp is taken; a window doe
     const ring = args.text('ring');
     const device = args.text('device');
     if (args.flag('off')) return stopRamps(args, context, ring);
-    const asked = rampOf(args, context, ring);
+    const typedRamp = rampOf(args, context, ring);
     return stageAndAnswer(context, ring, (state) => {
       return deviceIdsOf(state, [device]).map((id): Change => {
-        const { percent, ...ramp } = asked;
-        const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
-        if (way === 0) {
+        const { percent, ...ramp } = typedRamp;
+        const distance = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
+        if (distance === 0) {
           throw usage(`d${id} has weight ${ramp.target} already: there is nothing to ramp`);
         }
-        return { kind: 'ramp', id, ramp: { ...ramp, step: (way * percent) / 100 } };
+        return { kind: 'ramp', id, ramp: { ...ramp, step: (distance * percent) / 100 } };
       });
     });
   },

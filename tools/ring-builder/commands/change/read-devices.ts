@@ -59,8 +59,8 @@ export function devicesOfFile(content: string, name: string): NewDevice[] {
 /** Throws USAGE if the port is missing or the address is invalid. */
 export function replicationOf(written: string, what = '--replication-address'): Address {
   if (isWholeAddress(written)) return splitAddress(written.toLowerCase());
-  const given = JSON.stringify(shortened(written, typedCharactersMax));
-  throw usage(`${what} ${given}: expected IP:PORT, such as 10.1.0.1:6300 or [fd00::1]:6300`);
+  const typed = JSON.stringify(shortened(written, typedCharactersMax));
+  throw usage(`${what} ${typed}: expected IP:PORT, such as 10.1.0.1:6300 or [fd00::1]:6300`);
 }
 
 /** Throws DEVICE_INVALID with the place in the input and the wrong field. */

@@ -38,8 +38,8 @@ plan shows them. An empty disk at the same address needs no command: its server 
   run: async (args, context) => {
     const ring = args.text('ring');
     const state = stagedState(await openRing(context.rings, ring));
-    const given = heirsOf(args, state.devices, deviceIdsOf(state, [args.text('old')]));
-    const heirs = args.flag('ask-key') ? await withAskedKeys(given) : given;
+    const typedHeirs = heirsOf(args, state.devices, deviceIdsOf(state, [args.text('old')]));
+    const heirs = args.flag('ask-key') ? await withAskedKeys(typedHeirs) : typedHeirs;
     const answer = await stageAndAnswer(context, ring, ({ devices }) => {
       requireKeys(ring, devices, heirs);
       return heirs.map(({ replaces, ...device }, at): Change => {
@@ -72,8 +72,8 @@ function heirsOf(args: Arguments, devices: Devices, ids: readonly number[]): Hei
   const isSameServer = place.ip === undefined && place.port === undefined;
   return olds.map(({ region, zone, ip, port, device, weight, meta, replication }, at) => {
     const named = { region, zone, ip, port, device, weight, meta, ...place };
-    const kept = isSameServer && replication && { replication };
-    const fields = { ...named, ...(key && { key }), ...kept };
+    const sameReplication = isSameServer && replication && { replication };
+    const fields = { ...named, ...(key && { key }), ...sameReplication };
     return { ...checkDevice(fields, 'the new device'), replaces: ids[at] ?? 0 };
   });
 }
@@ -106,13 +106,13 @@ function lowerIpv6(ip: string): string {
 }
 
 function noPlace(written: string): CodedError {
-  const given = shortened(written, typedCharactersMax);
+  const typed = shortened(written, typedCharactersMax);
   return new CodedError(
     'DEVICE_INVALID',
-    `${JSON.stringify(given)} is not a place for a new device`,
+    `${JSON.stringify(typed)} is not a place for a new device`,
     {
       hint: 'write IP, IP:PORT/DEVICE or /DEVICE, optionally with r1z2- before it',
-      details: { given },
+      details: { given: typed },
     },
   );
 }

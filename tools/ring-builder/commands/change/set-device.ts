@@ -66,10 +66,10 @@ async function setAskedKeys(
   if (Object.keys(fields).length > 0) throw usage('--ask-key takes no other options with it');
   const state = stagedState(await openRing(context.rings, ring));
   const ids = new Set(reference === 'all' ? [] : deviceIdsOf(state, [reference]));
-  const meant = state.devices.filter(
+  const matching = state.devices.filter(
     (device) => device?.state === 'active' && (ids.size === 0 || ids.has(device.id)),
   );
-  const devices = await withAskedKeys(meant.flatMap((device) => device ?? []));
+  const devices = await withAskedKeys(matching.flatMap((device) => device ?? []));
   const answer = await stageAndAnswer(context, ring, () =>
     devices.map(({ id, key }): Change => ({ kind: 'set-device', id, fields: { key } })),
   );
@@ -79,7 +79,7 @@ async function setAskedKeys(
 function fieldsOf(args: Arguments): DeviceFields {
   const key = args.optionalText('key');
   const copies = args.optionalText('replication-address');
-  const given = {
+  const typed = {
     region: args.optionalNumber('region'),
     zone: args.optionalNumber('zone'),
     ip: args.optionalText('ip'),
@@ -89,7 +89,7 @@ function fieldsOf(args: Arguments): DeviceFields {
     key: key === 'none' ? '' : key,
     replication: copies === 'none' ? null : copies && replicationOf(copies),
   };
-  const fields = Object.entries(given).filter(([, value]) => value !== undefined);
+  const fields = Object.entries(typed).filter(([, value]) => value !== undefined);
   // Each remaining value has the type of its field.
   return Object.fromEntries(fields) as DeviceFields;
 }

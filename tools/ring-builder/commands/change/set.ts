@@ -55,11 +55,11 @@ export const verb: Verb = {
       ? requireHead(ring, await readLog(context.rings, ring)).version
       : undefined;
     const sizes = await askedSizes(args, context);
-    const given = {
+    const typed = {
       ...{ replicas, minPartHours, overload, zonesMin, restedThrough, partitionPower },
       sizes,
     };
-    const named = Object.entries(given).filter(([, value]) => value !== undefined);
+    const named = Object.entries(typed).filter(([, value]) => value !== undefined);
     if (named.length === 0)
       throw usage('nothing to set', `ring-builder set ${ring} --overload 0.1`);
     const settings: Extract<Change, { kind: 'set' }>['settings'] = Object.fromEntries(named);

@@ -50,9 +50,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 /** Throws USAGE; INTERVALS_INVALID and KEY_INVALID for an invalid boundary. */
 export function typedPartitioner(args: Arguments): Partitioner {
   const kind = args.text('partitioner');
-  for (const [name, of] of Object.entries(owners)) {
-    if (!args.has(name) || of.includes(kind)) continue;
-    throw usage(`--${name} is an option for ${of.join(' and ')}, not for ${kind}`);
+  for (const [name, allowed] of Object.entries(owners)) {
+    if (!args.has(name) || allowed.includes(kind)) continue;
+    throw usage(`--${name} is an option for ${allowed.join(' and ')}, not for ${kind}`);
   }
   if (kind === 'ranges') return typedRanges(args);
   if (kind === 'hash-intervals') return typedIntervals(args);

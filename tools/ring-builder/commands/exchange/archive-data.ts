@@ -52,19 +52,19 @@ export const verb: Verb = {
     const left = await readProgress(folder, { ring: name, partition });
     if (left !== null)
       context.tell(`${folder}: continues after ${counted(left.records, 'record')}`);
-    const begun = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
+    const start = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
     await using file = await RecordFileWriter.begin(folder, left);
     const scan = client.scan({
       cursor: left?.cursor ?? null,
       ...(partition !== null && { partition }),
     });
-    await writeAll(folder, { file, scan, begun }).catch((error: unknown) => {
+    await writeAll(folder, { file, scan, begun: start }).catch((error: unknown) => {
       throw cutShort(error, name);
     });
     const sha256 = await file.end();
     const { records, bytes } = file;
-    const made = { version: ring.version, endedMs: context.nowMs(), records, bytes, sha256 };
-    const manifest = newManifest({ ...begun, ...made }, key);
+    const result = { version: ring.version, endedMs: context.nowMs(), records, bytes, sha256 };
+    const manifest = newManifest({ ...start, ...result }, key);
     await replaceDurably(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
     await rm(progressPath(folder), { force: true });
     const what = partition === null ? name : `partition ${partition} of ${name}`;
@@ -84,7 +84,7 @@ async function writeAll(
   {
     file,
     scan,
-    begun,
+    begun: start,
   }: {
     readonly file: RecordFileWriter;
     readonly scan: ReturnType<Client['scan']>;
@@ -99,7 +99,7 @@ async function writeAll(
     if (!isWritten || bytes - savedBytes < archiveProgressBytes) continue;
     await file.sync();
     const cursor = must(scan.cursor, 'a record was given');
-    await saveProgress(folder, { ...begun, cursor, records, bytes });
+    await saveProgress(folder, { ...start, cursor, records, bytes });
     savedBytes = bytes;
     // failpoint: archive.part-saved
   }

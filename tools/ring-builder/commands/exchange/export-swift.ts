@@ -111,8 +111,8 @@ function builderBytes({ ring, state }: StoredVersion, entries: readonly LogEntry
       { hint: 'a FILE that ends in .ring.gz contains only the ring' },
     );
   }
-  const made = entries.filter(makesVersion);
-  const seconds = new Map(made.map(({ version, time }) => [version, Date.parse(time) / 1_000]));
+  const versions = entries.filter(makesVersion);
+  const seconds = new Map(versions.map(({ version, time }) => [version, Date.parse(time) / 1_000]));
   return encodeSwiftBuilder(exportSwiftBuilder(ring, state, seconds));
 }
 

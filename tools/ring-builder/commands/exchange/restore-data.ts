@@ -37,10 +37,10 @@ export const verb: Verb = {
     await using client = await connectRing(stored);
     const counts: Record<Restored, number> = { written: 0, kept: 0, expired: 0 };
     for await (const frame of framesOf(folder)) {
-      const ends = await mapConcurrent(frame, restoredAtOnce, (record) =>
+      const outcomes = await mapConcurrent(frame, restoredAtOnce, (record) =>
         restore(client, record, context.nowMs()),
       );
-      for (const end of ends) counts[end] += 1;
+      for (const outcome of outcomes) counts[outcome] += 1;
       // failpoint: restore.frame-written
     }
     const { written, kept, expired } = counts;

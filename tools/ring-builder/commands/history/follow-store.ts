@@ -27,9 +27,9 @@ export async function followStore(
 ): Promise<void> {
   const url = args.optionalText('store');
   const access = storeAccessOf((name) => args.optionalText(name), env);
-  const given = args.optionalText('ring-stores');
-  const stores = given === undefined ? [] : given.split(',');
-  if (url === undefined && given !== undefined) {
+  const typedStores = args.optionalText('ring-stores');
+  const stores = typedStores === undefined ? [] : typedStores.split(',');
+  if (url === undefined && typedStores !== undefined) {
     throw usage('--ring-stores needs --store');
   }
   const found = await readStoreFile(context.rings);

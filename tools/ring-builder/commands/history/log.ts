@@ -29,8 +29,8 @@ export const verb: Verb = {
     const all = (await readLog(context.rings, ring)).toReversed();
     const author = args.optionalText('author');
     const [since, until] = ['since', 'until'].map((name) => {
-      const given = args.optionalText(name);
-      return given === undefined ? undefined : parseTime(given, context.nowMs(), `--${name}`);
+      const typed = args.optionalText(name);
+      return typed === undefined ? undefined : parseTime(typed, context.nowMs(), `--${name}`);
     });
     const byHead = all.filter(({ user, time }) => {
       const ms = Date.parse(time);
@@ -54,11 +54,11 @@ export const verb: Verb = {
     const lines = entries.flatMap((entry) =>
       printEntry(entry, { commands: args.flag('commands') }),
     );
-    const none =
+    const emptyLine =
       all.length === 0 ? `ring ${ring} has no committed version yet` : 'no entry matches';
     return {
       json: { ring, entries },
-      lines: lines.length === 0 ? [none] : lines,
+      lines: lines.length === 0 ? [emptyLine] : lines,
       quotes: true,
       next: context.next(all.length === 0 ? `status ${ring}` : `diff ${ring}`),
     };

@@ -18,19 +18,19 @@ export const verb: Verb = {
     const done = await rebaseRing({ rings: context.rings, ring }, authorOf(context), request);
     const { from, onto, staged, refused, fetched } = done;
     const changed = from?.id !== onto?.id;
-    const kept = staged.filter(({ changes }) => changes.length > 0);
+    const remaining = staged.filter(({ changes }) => changes.length > 0);
     return {
-      json: { ring, from, onto, fetched, staged: kept, refused, changed },
+      json: { ring, from, onto, fetched, staged: remaining, refused, changed },
       lines: [
         changed
           ? `${ring}: from version ${from?.version ?? 'none'} onto version ${onto?.version}`
           : `${ring}: the staged changes are already based on the head, version ${onto?.version ?? 'none'}`,
         fetched.length > 0 &&
           `fetched version${fetched.length === 1 ? '' : 's'} ${fetched.join(', ')}`,
-        ...kept.map(({ command }) => `staged again: ${command}`),
+        ...remaining.map(({ command }) => `staged again: ${command}`),
         ...refused.map(({ command, reason }) => `left out: ${command}: ${reason}`),
       ],
-      next: context.next(kept.length > 0 ? `plan ${ring}` : `status ${ring}`),
+      next: context.next(remaining.length > 0 ? `plan ${ring}` : `status ${ring}`),
     };
   },
 };

@@ -56,8 +56,8 @@ export async function restoreSource(
   }
   if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
   const fetched = withServer(address, async (server): Promise<RestoreSource> => {
-    const asked = known === null && pin !== undefined;
-    const trust = asked ? await trustFromServer(server, pin) : known;
+    const isTrustFetched = known === null && pin !== undefined;
+    const trust = isTrustFetched ? await trustFromServer(server, pin) : known;
     return { kind: 'file', bytes: await fetchRing(server, name), trust };
   });
   return fetched.catch((error: unknown) => {
@@ -93,17 +93,17 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 async function knownTrust(rings: string, pin: string | undefined): Promise<RingsTrust | null> {
-  const own = await readTrust(rings);
-  if (pin === undefined) return own;
+  const ownTrust = await readTrust(rings);
+  if (pin === undefined) return ownTrust;
   if (!rootId.test(pin)) {
     const name = `--trust ${pin}`;
-    const given = await readInput(pin, { bytesMax: trustFileBytesMax, name });
-    if (own === null) return openTrustFile(given, null);
+    const fileBytes = await readInput(pin, { bytesMax: trustFileBytesMax, name });
+    if (ownTrust === null) return openTrustFile(fileBytes, null);
     // The same file as before: after a restore of several rings, the first one copied it here.
-    if (Buffer.compare(own.bytes, given) === 0) return own;
+    if (Buffer.compare(ownTrust.bytes, fileBytes) === 0) return ownTrust;
     throw usage(`${rings}/trust.json already exists and differs: --trust can only be a root id`);
   }
-  return own === null ? null : openTrustFile(own.bytes, pin);
+  return ownTrust === null ? null : openTrustFile(ownTrust.bytes, pin);
 }
 
 async function trustFromServer(server: Caller, pin: string): Promise<RingsTrust> {

@@ -92,14 +92,14 @@ function hasThisHead(context: Context, bytes: Uint8Array, from: string): Answer 
 /** Takes a whole history with its log. Throws RING_UNKNOWN if the store has no such ring. */
 async function takeHistory(
   context: Context,
-  wanted: {
+  request: {
     readonly ring: string;
     readonly from: string;
     readonly source: Exclude<RestoreSource, { readonly kind: 'file' }>;
     readonly placing: Parameters<typeof takeStored>[1];
   },
 ): Promise<Answer> {
-  const { ring, from, source, placing } = wanted;
+  const { ring, from, source, placing } = request;
   const place = { rings: context.rings, ring };
   if (source.kind === 'folder') {
     const copied = await copyRing(place, { ...placing, from: source.from, trust: source.trust });
@@ -108,9 +108,9 @@ async function takeHistory(
   }
   // Like every command with --store, this one has already fetched a missing ring.
   const isHere = !placing.replace && (await isAsStored(place, placing.author));
-  const taken = isHere ? { kept: null } : await takeStored(place, placing);
-  if (taken === null) throw usage(`the store of ${context.rings} has no ring ${ring}`);
-  const { kept } = taken;
+  const outcome = isHere ? { kept: null } : await takeStored(place, placing);
+  if (outcome === null) throw usage(`the store of ${context.rings} has no ring ${ring}`);
+  const { kept } = outcome;
   const { head } = await openRing(context.rings, ring);
   return {
     json: { ring, version: head?.version, id: head?.id, from, kept, changed: !isHere },
@@ -163,10 +163,10 @@ function withTrust({ ring: { keyspace } }: Restored, from: string): string {
 /** The replaced ring is kept whole, as a folder of rings. */
 function keptLines(ring: string, kept: string | null): string[] {
   if (kept === null) return [];
-  const there = `--rings ${quoteWord(kept)}`;
+  const option = `--rings ${quoteWord(kept)}`;
   return [
     `the ring that was here is kept, with its log and staged changes: ${kept}`,
-    `to see its changes, and stage again those you still need: ring-builder log ${ring} ${there}`,
+    `to see its changes, and stage again those you still need: ring-builder log ${ring} ${option}`,
   ];
 }
 
@@ -186,34 +186,34 @@ function authenticity({ signed, signers }: Restored, isChecked: boolean): string
 async function requireGain(
   context: Context,
   bytes: Uint8Array,
-  wanted: { readonly name: string | undefined; readonly replace: boolean },
+  options: { readonly name: string | undefined; readonly replace: boolean },
 ): Promise<boolean> {
-  const given = decodeRing(bytes);
-  const { keyspace } = given.ring;
-  if (wanted.name !== undefined && wanted.name !== keyspace) return true;
+  const ringFile = decodeRing(bytes);
+  const { keyspace } = ringFile.ring;
+  if (options.name !== undefined && options.name !== keyspace) return true;
   // A folder that cannot be read is replaced.
   const opened = await openRing(context.rings, keyspace).catch(() => null);
   const head = opened?.head ?? null;
   if (opened === null || head === null) return true;
-  const isSame = head.id === given.id;
-  if (!isSame && !wanted.replace) return true;
-  if (!isSame && ancestorIdAt({ ...given.ring, id: given.id }, head.version) !== head.id)
+  const isSame = head.id === ringFile.id;
+  if (!isSame && !options.replace) return true;
+  if (!isSame && ancestorIdAt({ ...ringFile.ring, id: ringFile.id }, head.version) !== head.id)
     return true;
   const found = await verifyRepository(context.rings, keyspace, null).catch(() => null);
   if (found === null || found.findings.length > 0) return true;
   if (isSame) return false;
-  if (!context.yes) throw wouldLoseLog(context, { opened, head, given });
+  if (!context.yes) throw wouldLoseLog(context, { opened, head, ringFile });
   return true;
 }
 
 interface Older {
   readonly opened: OpenedRing;
   readonly head: NonNullable<OpenedRing['head']>;
-  readonly given: RingFile;
+  readonly ringFile: RingFile;
 }
 
-function wouldLoseLog({ rings }: Context, { opened, head, given }: Older): CodedError {
-  const { keyspace, version } = given.ring;
+function wouldLoseLog({ rings }: Context, { opened, head, ringFile }: Older): CodedError {
+  const { keyspace, version } = ringFile.ring;
   const entries = counted(opened.entries.length, 'entry', 'entries');
   const skipped = versionSpan(head.version + 1, version - 1);
   const lacking = version - 1 > head.version ? `without ${skipped}, and ` : '';

@@ -89,9 +89,9 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
   const { plan, head, old } = prepared;
   const { ring } = plan;
   const inFlight = head.ring.moves.length;
-  const wanted = toCommit(prepared);
-  const effects = planEffects(wanted, { sizes: await sizesFor(wanted), rate: null });
-  const reviewed = await reviewedPlan(context, wanted, effects);
+  const inputs = toCommit(prepared);
+  const effects = planEffects(inputs, { sizes: await sizesFor(inputs), rate: null });
+  const reviewed = await reviewedPlan(context, inputs, effects);
   return {
     json: { ...reviewed.json, to: old.ring.version, cancels: inFlight, changed: true },
     lines: [
@@ -109,18 +109,18 @@ function nothingToDo(context: Context, { opened, head, old, plan }: PreparedReve
   const { ring } = opened;
   const { version } = old.ring;
   const inFlight = head.ring.moves.length;
-  const onTheWay = `${ring}: ${counted(inFlight, 'move leads', 'moves lead')} there already`;
+  const moveText = `${ring}: ${counted(inFlight, 'move leads', 'moves lead')} there already`;
   return {
     json: { ring, version: head.ring.version, to: version, moved: 0, inFlight, changed: false },
     lines: isReached(plan)
       ? [
           inFlight > 0
-            ? onTheWay
+            ? moveText
             : `${ring}: placement, weights and settings are those of version ${version}`,
         ]
       : [
           inFlight > 0
-            ? `${onTheWay}, as close to version ${version} as possible`
+            ? `${moveText}, as close to version ${version} as possible`
             : `${ring}: nothing to do; it cannot come closer to version ${version}`,
           ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
         ],
@@ -230,8 +230,8 @@ async function prepareRevert(
 function leadsThere({ ring, extraSections }: StoredVersion, { moves, later }: Plan): boolean {
   const slotsOf = (some: readonly Pick<Move, 'partition' | 'replica' | 'to'>[]): Set<string> =>
     new Set(some.map(({ partition, replica, to }) => `${partition} ${replica} ${to}`));
-  const onTheWay = slotsOf([...ring.moves, ...laterWavesOf(extraSections).flat()]);
-  return isDeepStrictEqual(onTheWay, slotsOf([...moves, ...later.flat()]));
+  const pendingSlots = slotsOf([...ring.moves, ...laterWavesOf(extraSections).flat()]);
+  return isDeepStrictEqual(pendingSlots, slotsOf([...moves, ...later.flat()]));
 }
 
 function cancelledHead({ ring, id }: StoredVersion): Ring | null {

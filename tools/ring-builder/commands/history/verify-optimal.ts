@@ -44,19 +44,19 @@ export async function verifyOptimal(
   ring: string,
   options: { readonly version: number; readonly nowMs: () => number },
 ): Promise<OptimalityCheck> {
-  let made = await readVersion(rings, ring, options.version);
-  let before = await parentOf(rings, made);
+  let stored = await readVersion(rings, ring, options.version);
+  let before = await parentOf(rings, stored);
   while (before !== null && before.ring.moves.length > 0) {
-    made = before;
-    before = await parentOf(rings, made);
+    stored = before;
+    before = await parentOf(rings, stored);
   }
-  const { version } = made.ring;
-  const state = stateOf(made);
+  const { version } = stored.ring;
+  const state = stateOf(stored);
   requireShares(state);
   const start = options.nowMs();
-  const landed = finalizeMoves(initializeMoves(made.ring, made.id), made.id);
+  const landed = finalizeMoves(initializeMoves(stored.ring, stored.id), stored.id);
   const entries = (await readLog(rings, ring)).filter((entry) => entry.version <= version);
-  const { after, movesLeft } = carriedToEnd(landed, { ...made, state }, entries);
+  const { after, movesLeft } = carriedToEnd(landed, { ...stored, state }, entries);
   if (before !== null) requireNothingReshaped(before.ring, { ...landed, version });
   const dense = denseHead(landed, state)?.state ?? state;
   const found = certify({ before: before?.ring.table ?? [], after, state: dense });

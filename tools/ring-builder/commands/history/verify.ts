@@ -142,11 +142,11 @@ function verdict(
 ): string[] {
   const { optimal, faults, cycle, pinned } = certificate;
   const left = movesLeft === 0 ? '' : ` and ${movesLeft} left for later versions`;
-  const made = version === 1 ? 'places every slot' : `moves ${counted(moved, 'slot')}${left}`;
+  const changeText = version === 1 ? 'places every slot' : `moves ${counted(moved, 'slot')}${left}`;
   const swaps = swapMoves === 0 ? '' : `, except ${swapMoves} made to even out bytes`;
   if (optimal) {
     return [
-      `${ring} version ${version} ${made}: every device and tier is at the floor or ceiling of its share,`,
+      `${ring} version ${version} ${changeText}: every device and tier is at the floor or ceiling of its share,`,
       `every partition within its bounds${pinned ? ', both as close as pins permit' : ''}, ` +
         `and no such ring can be reached with fewer moves${swaps}`,
     ];
@@ -155,7 +155,7 @@ function verdict(
     return [`${ring} version ${version} breaks ${counted(faults.length, 'guarantee')}`];
   const devices = cycle.map((id) => `d${id}`).join(' → ');
   return [
-    `${ring} version ${version} ${made}, which is not the fewest: an exchange along ${devices} saves one`,
+    `${ring} version ${version} ${changeText}, which is not the fewest: an exchange along ${devices} saves one`,
   ];
 }
 
@@ -185,13 +185,13 @@ function commitEnds(ring: string): string {
 }
 
 function rootText(ring: string, signed: boolean): string {
-  const back =
+  const restoreHint =
     'the root that signed is missing: restore trust.json from git, a copy, or what servers are ' +
     `started with (--trust); or ring-builder restore ${ring} --from IP:PORT --trust ID --replace ` +
     'takes it from a server that has it, if ID is the root named above and you trust it';
-  const anew =
+  const newRootHint =
     '; if nobody has it, ring-builder key generate creates a new root for future versions';
-  return signed ? back : `${back}${anew}`;
+  return signed ? restoreHint : `${restoreHint}${newRootHint}`;
 }
 
 /** If the folder is in git, git shows who changed a file. */

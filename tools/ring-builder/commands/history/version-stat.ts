@@ -43,7 +43,7 @@ export async function readStat(
 
 function firstStat({ ring }: StoredVersion): VersionStat {
   const touched = ring.devices.flatMap((device) => (device === null ? [] : [device.id]));
-  const none = {
+  const noChanges = {
     devicesRemoved: 0,
     devicesChanged: 0,
     slotsMoved: 0,
@@ -53,7 +53,7 @@ function firstStat({ ring }: StoredVersion): VersionStat {
     movesEnded: 0,
   };
   return {
-    ...none,
+    ...noChanges,
     devicesAdded: touched.length,
     touched,
     lines: [`+${counted(touched.length, 'device')}, ${counted(slotTotal(ring), 'slot')} added`],
@@ -62,10 +62,10 @@ function firstStat({ ring }: StoredVersion): VersionStat {
 
 function statBetween({ ring: before }: StoredVersion, { ring: after }: StoredVersion): VersionStat {
   const diff = diffRings(before, after);
-  const [was, is] = [new Set(before.moves.map(idOf)), new Set(after.moves.map(idOf))];
+  const [idsBefore, idsAfter] = [new Set(before.moves.map(idOf)), new Set(after.moves.map(idOf))];
   const changed = [
-    ...after.moves.filter((move) => !was.has(idOf(move))),
-    ...before.moves.filter((move) => !is.has(idOf(move))),
+    ...after.moves.filter((move) => !idsBefore.has(idOf(move))),
+    ...before.moves.filter((move) => !idsAfter.has(idOf(move))),
     ...diff.moved,
   ];
   const devices = [
@@ -103,8 +103,8 @@ function lineOf(counts: Omit<VersionStat, 'touched' | 'lines'>): string {
     [counts.movesStarted, '', 'move', ' began'],
     [counts.movesEnded, '', 'move', ' ended'],
   ] as const;
-  const told = parts.filter(([count]) => count > 0);
-  return told.length === 0
+  const nonZero = parts.filter(([count]) => count > 0);
+  return nonZero.length === 0
     ? 'no device and no slot'
-    : told.map(([count, sign, what, how]) => `${sign}${counted(count, what)}${how}`).join(', ');
+    : nonZero.map(([count, sign, what, how]) => `${sign}${counted(count, what)}${how}`).join(', ');
 }

@@ -145,9 +145,9 @@ function stateSettings(
   const names = [...new Set([...was.keys(), ...is.keys()])].filter((name) => !plain.has(name));
   const settings = names.map((name) => [name, json(was.get(name)), json(is.get(name))] as const);
   const states = after.devices.flatMap((device, id) => {
-    const then = before.devices[id] ?? null;
-    if (device === null || then === null || then.state === device.state) return [];
-    return [[`state of d${id}`, then.state, device.state] as const];
+    const deviceBefore = before.devices[id] ?? null;
+    if (device === null || deviceBefore === null || deviceBefore.state === device.state) return [];
+    return [[`state of d${id}`, deviceBefore.state, device.state] as const];
   });
   return [...settings, ...states]
     .filter(([, old, now]) => JSON.stringify(old) !== JSON.stringify(now))
@@ -170,19 +170,19 @@ function tierTraffic(
   moved: readonly MovedSlot[],
 ): TierTraffic[] {
   return tierKinds.slice(0, -1).flatMap((tier) => {
-    const [was, is] = [before, after].map(({ devices }) => tierNamesById(devices, tier));
+    const [oldNames, newNames] = [before, after].map(({ devices }) => tierNamesById(devices, tier));
     const found = new Map<string, { slotsIn: number; slotsOut: number }>();
-    const of = (name: string): { slotsIn: number; slotsOut: number } => {
+    const trafficOf = (name: string): { slotsIn: number; slotsOut: number } => {
       const known = found.get(name) ?? { slotsIn: 0, slotsOut: 0 };
       found.set(name, known);
       return known;
     };
-    const nameOf = (id: number): string => is?.[id] || was?.[id] || 'gone';
+    const nameOf = (id: number): string => newNames?.[id] || oldNames?.[id] || 'gone';
     for (const { from, to } of moved) {
       const [left, joined] = [nameOf(from), nameOf(to)];
       if (left === joined) continue;
-      of(left).slotsOut += 1;
-      of(joined).slotsIn += 1;
+      trafficOf(left).slotsOut += 1;
+      trafficOf(joined).slotsIn += 1;
     }
     return [...found].map(([name, traffic]) => ({ tier, name, ...traffic }));
   });

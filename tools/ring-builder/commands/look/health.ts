@@ -27,7 +27,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const rings = await checkRings(context, await chosen(context, args.optionalText('ring')));
     const troubles = byWeight(rings.flatMap((one) => one.troubles));
-    const shown = grouped(troubles);
+    const groups = grouped(troubles);
     const waiting = await waitingRoot(context.rings).catch(() => null); // key trust reports why
     // A folder without rings is not well: it is the wrong one, or its rings are lost.
     const isWell = rings.length > 0 && troubles.length === 0;
@@ -44,9 +44,9 @@ export const verb: Verb = {
         waitingRoot: waiting?.root.version ?? null,
       },
       lines: [
-        headline(rings, shown),
+        headline(rings, groups),
         ...(rings.length === 0 ? [] : ['', ...ringsTable(rings)]),
-        ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
+        ...(groups.length === 0 ? [] : ['', ...troublesTable(context, groups)]),
         ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
         ...rings.flatMap((one) => behindLines(context, one)),
         ...olderLines(olderOf(rings)),
@@ -64,10 +64,10 @@ async function chosen(context: Context, ring: string | undefined): Promise<reado
   return [ring];
 }
 
-const nobody = { servers: 0, reached: 0, current: 0, inFlight: 0, paused: 0 };
+const noCounts = { servers: 0, reached: 0, current: 0, inFlight: 0, paused: 0 };
 
-function counts(judged: RingHealth['judged']): typeof nobody {
-  if (judged === null) return nobody;
+function counts(judged: RingHealth['judged']): typeof noCounts {
+  if (judged === null) return noCounts;
   const { servers, reached, current, inFlight, paused } = judged;
   return { servers, reached, current, inFlight, paused };
 }
@@ -77,10 +77,10 @@ function headline(rings: readonly RingHealth[], groups: readonly Group[]): strin
   if (rings.length === 0) return 'there are no rings here';
   const all = counted(rings.length, 'ring');
   if (groups.length > 0) {
-    const bad = new Set(groups.map(({ ring }) => ring)).size;
+    const troubledCount = new Set(groups.map(({ ring }) => ring)).size;
     const servers = new Set(groups.flatMap(({ addresses }) => addresses)).size;
     const where = servers === 0 ? '' : ` on ${counted(servers, 'server')}`;
-    return `${counted(groups.length, 'problem')}${where}, with ${bad} of ${all}`;
+    return `${counted(groups.length, 'problem')}${where}, with ${troubledCount} of ${all}`;
   }
   const isGiven = rings.some(({ judged }) => judged?.given === true);
   return !isGiven ? `${all}; none was pushed to a server yet` : `${all}: all is well`;
@@ -109,13 +109,13 @@ function behindLines(context: Context, health: RingHealth): string[] {
 }
 
 function ringsTable(rings: readonly RingHealth[]): string[] {
-  const of = ({ judged }: RingHealth, count: 'reached' | 'current'): string =>
+  const countText = ({ judged }: RingHealth, count: 'reached' | 'current'): string =>
     judged?.given !== true ? '-' : `${judged[count]} of ${judged.servers}`;
   return printTable(rings, [
     { head: 'RING', cell: ({ ring }) => ring },
     { head: 'VERSION', cell: ({ version }) => version ?? '-' },
-    { head: 'SERVERS UP', cell: (one) => of(one, 'reached') },
-    { head: 'ACTIVE ON', cell: (one) => of(one, 'current') },
+    { head: 'SERVERS UP', cell: (one) => countText(one, 'reached') },
+    { head: 'ACTIVE ON', cell: (one) => countText(one, 'current') },
     { head: 'MOVES', cell: ({ judged }) => judged?.inFlight ?? '-' },
     { head: 'STATE', cell: stateOf },
   ]);
@@ -131,8 +131,8 @@ function stateOf({ judged, troubles, newer }: RingHealth): string {
 
 /** Signatures may take days to collect: a line, but no trouble. */
 function waitingLine(context: Context, { root, unsigned }: Rotation): string {
-  const who = `it lacks signatures of ${unsigned.map(({ name }) => name).join(', ')}`;
-  return `root of trust ${root.version} is pending: ${who}; ${context.next('key trust')} shows it`;
+  const why = `it lacks signatures of ${unsigned.map(({ name }) => name).join(', ')}`;
+  return `root of trust ${root.version} is pending: ${why}; ${context.next('key trust')} shows it`;
 }
 
 interface Group extends Trouble {

@@ -90,8 +90,8 @@ async function listed(
 ): Promise<ListedRing> {
   try {
     const { entries, staged, state } = await openRing(context.rings, name);
-    const made = lastVersionEntry(entries);
-    const stored = made === null ? null : await readVersion(context.rings, name, 'head');
+    const lastEntry = lastVersionEntry(entries);
+    const stored = lastEntry === null ? null : await readVersion(context.rings, name, 'head');
     const changes = stagedChanges(staged);
     const added = changes.flatMap((one) => (one.kind === 'add' ? [one.device] : []));
     const devices = (stored?.ring.devices ?? added).filter((device) => device !== null);
@@ -105,10 +105,10 @@ async function listed(
       signaturesMissing: stored === null ? 0 : missingOf(stored, trust),
     };
     const removed = stored === null ? 0 : removedHolders(stored.ring, state).length;
-    const version = made?.version ?? null;
+    const version = lastEntry?.version ?? null;
     const { newer, follow } = await newerComponents(context.rings, state);
     return {
-      ...{ ring: name, version, id: made?.id ?? null, time: made?.time ?? null },
+      ...{ ring: name, version, id: lastEntry?.id ?? null, time: lastEntry?.time ?? null },
       ...{
         partitions: stored === null ? null : liveCountOf(stored.ring.partitioner),
         replicas: state.replicas,
@@ -121,11 +121,11 @@ async function listed(
     const { code, message } = codedOrDisk(error);
     // DISK_FAILED alone would not say which file failed or why.
     const state = code === 'DISK_FAILED' ? `${code}: ${message}` : code;
-    return { ...unread, ring: name, state };
+    return { ...unreadableRow, ring: name, state };
   }
 }
 
-const unread = {
+const unreadableRow = {
   ...{ version: null, id: null, time: null, partitions: null, replicas: null, pushed: null },
   ...{ servers: 0, devices: 0, staged: 0, inFlight: 0, movesLeft: 0, restsUntil: null },
   ...{ signaturesMissing: null, follow: null },

@@ -38,9 +38,9 @@ export const verb: Verb = {
   readsBehindDashes: true,
   run: async (args, context) => {
     const name = args.text('ring');
-    const given = [...args.texts('keys'), ...args.texts('--')];
+    const typedKeys = [...args.texts('keys'), ...args.texts('--')];
     const positions = args.texts('position');
-    if (given.length + positions.length === 0)
+    if (typedKeys.length + positions.length === 0)
       throw usage('no key named', `ring-builder lookup ${name} KEY`);
     const entries = await readLog(context.rings, name);
     const version = versionAt(name, entries, {
@@ -52,7 +52,7 @@ export const verb: Verb = {
     const counts = tierCountsOf(ring);
     const handoffCount = args.optionalNumber('handoffs') ?? 0;
     const places = [
-      ...given.map((key) => ({ key, partition: partitionOf(keyBytes(key)) })),
+      ...typedKeys.map((key) => ({ key, partition: partitionOf(keyBytes(key)) })),
       ...positions.map((position) => ({ position, partition: atPosition(position) })),
     ];
     const keys = places.map((place) => {
@@ -74,7 +74,7 @@ export const verb: Verb = {
         ...named('device ', devices),
         ...named('joining', joiners),
         ...named('handoff', handoffs),
-        ...lengthLines(given[index] ?? ''),
+        ...lengthLines(typedKeys[index] ?? ''),
       ]),
       next: context.next(`show ${name} ${version}`),
     };
@@ -128,21 +128,21 @@ function keyBytes(key: string): Uint8Array {
 function versionAt(
   ring: string,
   entries: readonly LogEntry[],
-  { given, nowMs }: { readonly given: string | undefined; readonly nowMs: number },
+  { given: typed, nowMs }: { readonly given: string | undefined; readonly nowMs: number },
 ): number {
-  const isPoint = given !== undefined && (isTime(given) || /^\d{1,6}[mhdw]$/.test(given));
-  if (!isPoint) return versionOf(ring, entries, given);
-  const ms = parseTime(given, nowMs, '--at');
-  const made = entries.filter(makesVersion);
-  const last = made.findLast(({ time }) => Date.parse(time) <= ms);
+  const isPoint = typed !== undefined && (isTime(typed) || /^\d{1,6}[mhdw]$/.test(typed));
+  if (!isPoint) return versionOf(ring, entries, typed);
+  const ms = parseTime(typed, nowMs, '--at');
+  const versionEntries = entries.filter(makesVersion);
+  const last = versionEntries.findLast(({ time }) => Date.parse(time) <= ms);
   if (last !== undefined) return last.version;
-  const first = made[0];
-  const when = new Date(ms).toISOString();
-  throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} had no version at ${when}`, {
+  const first = versionEntries[0];
+  const isoTime = new Date(ms).toISOString();
+  throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} had no version at ${isoTime}`, {
     hint:
       first === undefined
         ? 'it has none yet'
         : `version ${first.version} was made at ${first.time}`,
-    details: { ring, at: when },
+    details: { ring, at: isoTime },
   });
 }

@@ -25,8 +25,8 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = args.text('ring');
     const head = await readVersion(context.rings, ring, 'head');
-    const judged = await judgedHead(context, head, await readLog(context.rings, ring));
-    const { targets } = judged;
+    const reference = await judgedHead(context, head, await readLog(context.rings, ring));
+    const { targets } = reference;
     const answers = await askServers(targets, new Set([ring]));
     const servers = targets.map(({ address, devices }): Line => {
       const ringStatus = ringIn(must(answers.get(address), `${address} was asked`), {
@@ -35,7 +35,7 @@ export const verb: Verb = {
       });
       return { address, devices, ...serverLine(ringStatus, head) };
     });
-    const { troubles, given, first, older } = troublesOfRing(judged, answers, context.nowMs());
+    const { troubles, given, first, older } = troublesOfRing(reference, answers, context.nowMs());
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
     return {

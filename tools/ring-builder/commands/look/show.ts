@@ -23,8 +23,8 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const name = args.text('ring');
-    const asked = await askedVersion(args, context);
-    const { ring, id, bytes, state, extraSections, entries } = asked;
+    const storedVersion = await askedVersion(args, context);
+    const { ring, id, bytes, state, extraSections, entries } = storedVersion;
     const { version } = ring;
     const entry = entries.find((one) => makesVersion(one) && one.version === version);
     const { cluster, parent, partitioner, replicas, moves } = ring;

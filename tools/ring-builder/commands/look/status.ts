@@ -146,8 +146,8 @@ async function partOf(
   const composites = await compositesOf(rings, ring);
   const [first] = composites;
   if (first === undefined || head === null) return null;
-  const seen = lastPush(entries) === null ? `status ${first.state.ring}` : null;
-  return composedAnew(composites, head.version) ?? seen;
+  const statusCommand = lastPush(entries) === null ? `status ${first.state.ring}` : null;
+  return composedAnew(composites, head.version) ?? statusCommand;
 }
 
 function frozenLines(state: BuilderState): string[] {
@@ -165,8 +165,8 @@ function changeText(context: Context, state: BuilderState): string {
 
 function composedLines({ components }: BuilderState, newer: readonly string[]): string[] {
   if (components === undefined) return [];
-  const of = components.map(({ ring, version }) => `${ring} ${version}`).join(', ');
-  return [`composed of ${of}`, ...newer];
+  const componentsText = components.map(({ ring, version }) => `${ring} ${version}`).join(', ');
+  return [`composed of ${componentsText}`, ...newer];
 }
 
 /** Numbered by command, as unstage takes them. */

@@ -58,9 +58,9 @@ export async function grantAnswer(
     if (out !== undefined) await rm(out, { force: true });
     throw error;
   });
-  const shown = out === undefined ? { token: tokenText(token) } : { file: out };
+  const tokenOutput = out === undefined ? { token: tokenText(token) } : { file: out };
   return changedAnswer(context, access, {
-    json: { granted: id, grants: grants.map(grantText), expiresMs, ...shown },
+    json: { granted: id, grants: grants.map(grantText), expiresMs, ...tokenOutput },
     lines: [
       `token ${id}: ${grantsText}`,
       out === undefined
@@ -91,10 +91,10 @@ async function unknownRings(rings: string, grants: readonly Grant[]): Promise<st
     .map((name) => `there is no ring ${name} here`);
 }
 
-function placeOf(role: DataRole, place: string): Grant {
-  const grant = dataGrantOf(role, place);
+function placeOf(role: DataRole, scope: string): Grant {
+  const grant = dataGrantOf(role, scope);
   if (grant !== null) return grant;
-  throw usage(`--${role} ${place}: expected KEYSPACE, KEYSPACE/PREFIX, or * for every keyspace`);
+  throw usage(`--${role} ${scope}: expected KEYSPACE, KEYSPACE/PREFIX, or * for every keyspace`);
 }
 
 async function writeToken(file: string, text: string): Promise<void> {

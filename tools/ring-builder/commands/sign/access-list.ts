@@ -28,19 +28,19 @@ export async function listAnswer(args: Arguments, context: Context): Promise<Ans
   const rows = tokenRows(tokens, nowMs).map((row) => {
     return { ...row, usedMs: used.get(row.token) ?? null };
   });
-  const waits = signers.length < needed;
+  const lacksSignatures = signers.length < needed;
   return {
     json: { version, by, ms, change, signers, needed, tokens: rows, asked, silent },
     lines: [
       `access document ${version}, by ${by} at ${new Date(ms).toISOString()}: ${change}`,
-      waits && `it still needs ${counted(needed - signers.length, 'signature')}`,
+      lacksSignatures && `it still needs ${counted(needed - signers.length, 'signature')}`,
       ...printTable(rows, [
         ...tokenColumns,
         { head: 'LAST USED', cell: ({ usedMs }) => usedText(usedMs) },
       ]),
       ...useLines({ asked, silent }),
     ],
-    next: context.next(waits ? 'access sign' : 'health'),
+    next: context.next(lacksSignatures ? 'access sign' : 'health'),
   };
 }
 

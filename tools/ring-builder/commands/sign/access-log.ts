@@ -28,15 +28,15 @@ const answerMs = 10_000;
 
 export async function logAnswer(context: Context): Promise<Answer> {
   const targets = await allTargets(context.rings);
-  const asked = await fanOut(targets, ({ address }) => ask(address));
-  const rows = asked
+  const logs = await fanOut(targets, ({ address }) => ask(address));
+  const rows = logs
     .flatMap(({ server, lines }) => lines.map((line) => ({ server, ...line })))
     .sort((a, b) => a.ms - b.ms);
-  const silent = asked.flatMap((one) => one.silent ?? []);
-  const broken = asked.filter((one) => one.silent === undefined && one.trouble !== '');
-  const heard = asked.length - silent.length;
+  const silent = logs.flatMap((one) => one.silent ?? []);
+  const broken = logs.filter((one) => one.silent === undefined && one.trouble !== '');
+  const answeredCount = logs.length - silent.length;
   return {
-    json: { lines: rows, servers: asked.map(({ server, trouble }) => ({ server, trouble })) },
+    json: { lines: rows, servers: logs.map(({ server, trouble }) => ({ server, trouble })) },
     lines: [
       ...printTable(rows, [
         { head: 'TIME', cell: ({ ms }) => new Date(ms).toISOString() },
@@ -47,7 +47,7 @@ export async function logAnswer(context: Context): Promise<Answer> {
       ]),
       ...broken.map(({ server, trouble }) => `${server}: ${trouble}`),
       ...silentLines(silent, 'operator'),
-      `the newest ${counted(rows.length, 'line')} of ${heard} of ${counted(asked.length, 'server')}`,
+      `the newest ${counted(rows.length, 'line')} of ${answeredCount} of ${counted(logs.length, 'server')}`,
     ],
     next: context.next('access list'),
     exit: broken.length > 0 ? 4 : silentExit(silent),

@@ -40,11 +40,11 @@ export const verb: Verb = {
     const targets = ringTargets(version.ring, version.state);
     const access = await accessToGive(context.rings, trust);
     const documents = { roots: bytes, beacons: [beacon], access };
-    const [servers, asked] = await Promise.all([
+    const [servers, targetStatuses] = await Promise.all([
       giveTrust(targets, documents),
       askTargets(version),
     ]);
-    const ahead = serversAhead(version, asked);
+    const ahead = serversAhead(version, targetStatuses);
     const older = await olderAdvice(context, version, ahead);
     const missed = notGiven(servers);
     return {

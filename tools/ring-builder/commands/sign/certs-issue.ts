@@ -25,12 +25,12 @@ export async function initAnswer(
 ): Promise<Answer> {
   const certs = await openCerts(args, context);
   if (addresses.length === 0) throw usage('no servers named: certs init 10.0.0.1 10.0.0.2');
-  const wanted = addresses.map((one) => ({ name: bundleName(one), names: namesFor([one]) }));
+  const bundles = addresses.map((one) => ({ name: bundleName(one), names: namesFor([one]) }));
   const isNew = certs.authorities.length === 0;
   const authority = isNew ? await newAuthority(1, context) : await openAuthority(certs, context);
   if (isNew) await writeAuthorities(certs.folder, [authority.cert]);
   const files: string[] = [];
-  for (const { name, names } of wanted) {
+  for (const { name, names } of bundles) {
     if (certs.bundles.has(name)) continue;
     const leaf = { name, names, days: lifeDays(args), nowMs: context.nowMs() };
     files.push(await writeBundle(certs.folder, name, await issueCertificate(authority, leaf)));

@@ -61,8 +61,8 @@ export async function rotateAuthorityAnswer(args: Arguments, context: Context): 
   if (step === undefined)
     throw usage(`${stepText(done)}: certs rotate authority --step ${done + 1}`);
   const isNext = Number(step) === done + 1;
-  const isAgain = isBegun ? Number(step) === done : step === '3';
-  if (!isNext && !isAgain) {
+  const isRepeated = isBegun ? Number(step) === done : step === '3';
+  if (!isNext && !isRepeated) {
     throw usage(`${stepText(done)}, so --step ${step} is not the next`, `--step ${done + 1}`);
   }
   if (isNext) await carryOut(step, args, { context, certs });
@@ -86,10 +86,10 @@ async function carryOut(
     const { cert } = await newAuthority(numberOf(first) + 1, context);
     await writeAuthorities(folder, [first, cert]);
   } else if (step === '2') {
-    const turned = { ...certs, authorities: [second, first] };
-    await reissue(args, context, { certs: turned, names: [...bundles.keys()] });
+    const swapped = { ...certs, authorities: [second, first] };
+    await reissue(args, context, { certs: swapped, names: [...bundles.keys()] });
     // Written last: if the run is stopped before, the whole step is repeated.
-    await writeAuthorities(folder, turned.authorities);
+    await writeAuthorities(folder, swapped.authorities);
   } else {
     await writeAuthorities(folder, [first]);
   }

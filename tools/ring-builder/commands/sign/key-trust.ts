@@ -86,7 +86,7 @@ async function rotationAnswer(
   const [past] = heads.filter(({ epoch }) => epoch !== root.epoch);
   const again = past && `commit ${past.ring} -m REASON`;
   const sign = unsigned && `sign ${unsigned.ring} ${unsigned.version}`;
-  const then =
+  const nextCommand =
     again ?? sign ?? (isAccessOpen ? 'access sign' : first ? `push ${first.ring}` : 'key list');
   return {
     json: { ...rotation, toSign, changed: true },
@@ -100,7 +100,7 @@ async function rotationAnswer(
       isAccessOpen &&
         `the access document lacks signatures now: ${context.next('access sign')} adds one`,
     ],
-    next: context.next(then),
+    next: context.next(nextCommand),
   };
 }
 
@@ -137,10 +137,10 @@ async function show(context: Context): Promise<Answer> {
   const waiting = await waitingRoot(context.rings);
   const { root, id } = trust;
   const path = trustPath(context.rings);
-  const here = new Set((await listKeys(context.keys.folder)).map((key) => key.id));
+  const localKeyIds = new Set((await listKeys(context.keys.folder)).map((key) => key.id));
   const isOld = waiting !== null && waiting.root.version <= root.version;
-  const maySign = waiting?.unsigned.some((key) => here.has(key.id)) === true;
-  const then = maySign ? 'key trust --sign' : 'key list';
+  const maySign = waiting?.unsigned.some((key) => localKeyIds.has(key.id)) === true;
+  const nextCommand = maySign ? 'key trust --sign' : 'key list';
   return {
     json: { root, id, trust: path, waiting },
     lines: [
@@ -152,7 +152,7 @@ async function show(context: Context): Promise<Answer> {
         : ['', ...waitingLines(context, waiting), ...changeLines(root, waiting.root)]),
       `servers: ring-server --trust ${path} …, or --trust ${id}`,
     ],
-    next: context.next(isOld ? 'key trust --discard' : then),
+    next: context.next(isOld ? 'key trust --discard' : nextCommand),
   };
 }
 

@@ -80,9 +80,9 @@ export const verb: Verb = {
 /** Encrypts private keys that have no passphrase; without names, all keys here. */
 async function protectAnswer(context: Context, names: readonly string[]): Promise<Answer> {
   const { folder, passphrase } = context.keys;
-  const wanted = names.length > 0 ? names : (await listKeys(folder)).map(({ name }) => name);
+  const keyNames = names.length > 0 ? names : (await listKeys(folder)).map(({ name }) => name);
   const done: string[] = [];
-  for (const name of wanted) {
+  for (const name of keyNames) {
     if (await protectKey(folder, name, () => passphrase('create'))) done.push(name);
   }
   const none = `all keys in ${folder} already have a passphrase`;
@@ -104,7 +104,7 @@ interface ListedKey {
 }
 
 async function listAnswer(context: Context): Promise<Answer> {
-  const here = await listKeys(context.keys.folder);
+  const localKeys = await listKeys(context.keys.folder);
   const trust = (await readTrust(context.rings))?.trust ?? null;
   const root = trust?.root ?? null;
   const trusted: ListedKey[] = (root?.keys ?? []).map(({ name, spki }) => {
@@ -112,17 +112,17 @@ async function listAnswer(context: Context): Promise<Answer> {
     const role = (['root', 'ring', 'beacon'] as const).find((one) =>
       root?.roles[one].keys.includes(id),
     );
-    const isHere = here.some((one) => one.id === id);
+    const isHere = localKeys.some((one) => one.id === id);
     return { name, id, role: role ?? null, here: isHere, authority: false };
   });
-  const others = here
+  const others = localKeys
     .filter(({ id }) => !trusted.some((one) => one.id === id))
     .map(({ name, id }): ListedKey => {
       return { name, id, role: null, here: true, authority: isAuthorityKey(name) };
     });
   const keys = [...trusted, ...others];
   // The keys belong to rings elsewhere, so a second root is not suggested.
-  const isElsewhere = here.length > 0 && !(await exists(context.rings));
+  const isElsewhere = localKeys.length > 0 && !(await exists(context.rings));
   const [line, next] =
     trust !== null
       ? [`root ${trust.root.version} (${trust.id})`, 'key trust']

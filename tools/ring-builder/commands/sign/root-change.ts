@@ -70,8 +70,8 @@ function tooFewKeys(
   { role, threshold, left }: { readonly role: string; threshold: number; left: number },
   names: readonly string[],
 ): CodedError {
-  const has = `role ${role} has ${counted(left, 'key')}, its threshold is ${threshold}`;
-  return new CodedError('TRUST_INVALID', `without ${names.join(' and ')}, ${has}`, {
+  const shortage = `role ${role} has ${counted(left, 'key')}, its threshold is ${threshold}`;
+  return new CodedError('TRUST_INVALID', `without ${names.join(' and ')}, ${shortage}`, {
     hint:
       `first add another one: ring-builder key generate NAME --role ${role} prints what ` +
       `ring-builder key trust --add takes; then ring-builder key revoke ${names.join(' ')}`,

@@ -26,19 +26,19 @@ export const verb: Verb = {
     const ring = args.text('ring');
     const entries = await readLog(context.rings, ring);
     const version = versionOf(ring, entries, args.optionalText('version'));
-    const made = entries.find((entry) => makesVersion(entry) && entry.version === version);
+    const versionEntry = entries.find((entry) => makesVersion(entry) && entry.version === version);
     const { trust } = await requireTrust(context.rings);
     const key = requireRingKey(trust, await ringKey(context));
     const place = { rings: context.rings, ring };
     const signed = await signVersion(place, authorOf(context), { version, key });
     const { id, signers, needed, missing, changed } = signed;
-    const how = changed ? 'signed' : 'was already signed by this key';
+    const doneText = changed ? 'signed' : 'was already signed by this key';
     const left = missing === 0 ? 'it can be pushed' : `${missing} more needed`;
     return {
       json: { ring, version, id, signers, needed, missing, changed },
       lines: [
-        ...(await storyOf(context, ring, made)),
-        `version ${version} of ${ring} ${how}: ${signers.join(', ')}; ${left}`,
+        ...(await storyOf(context, ring, versionEntry)),
+        `version ${version} of ${ring} ${doneText}: ${signers.join(', ')}; ${left}`,
       ],
       quotes: true,
       next: context.next(missing === 0 ? `push ${ring}` : `sign ${ring} ${version}`),
@@ -50,16 +50,16 @@ export const verb: Verb = {
 async function storyOf(
   { rings }: Context,
   ring: string,
-  made: LogEntry | undefined,
+  entry: LogEntry | undefined,
 ): Promise<Lines> {
-  if (made === undefined) return [];
-  const version = await readVersion(rings, ring, made.version);
+  if (entry === undefined) return [];
+  const version = await readVersion(rings, ring, entry.version);
   const { state, extraSections } = version;
-  const told = madeLines(made, { staged: stagedChangesOf(extraSections), state });
-  const before = await resultOrError(readVersion(rings, ring, Math.max(1, made.version - 1)));
+  const lines = madeLines(entry, { staged: stagedChangesOf(extraSections), state });
+  const before = await resultOrError(readVersion(rings, ring, Math.max(1, entry.version - 1)));
   // It is the first version, or the previous one was pruned.
-  if (before instanceof CodedError || before.id === version.id) return told;
-  return [...told, ...changedLines(before, version)];
+  if (before instanceof CodedError || before.id === version.id) return lines;
+  return [...lines, ...changedLines(before, version)];
 }
 
 /** Lists what the version changes on servers; its message is only a claim of its author. */

@@ -22,7 +22,7 @@ import { greetingBytes, packHead, streamCipher, ticketOf } from './copy-greeting
 import { type FilePart, type OrderOf, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 
-interface Given {
+interface OutgoingFiles {
   readonly id: number;
   readonly checksum: KeyedChecksum;
   readonly parts: readonly FilePart[];
@@ -34,16 +34,16 @@ interface Given {
 }
 
 interface Admission {
-  readonly given: Given;
+  readonly outgoing: OutgoingFiles;
   readonly offset: number;
   readonly cipherKey: string | null;
 }
 
-export class GiveFiles {
+export class FileSender {
   /** Rate limit of all copies given, together. */
   readonly bucket = new TokenBucket(() => performance.now());
-  readonly #given = new Map<number, Given>();
-  readonly #admitted = new Map<string, Admission>();
+  readonly #outgoing = new Map<number, OutgoingFiles>();
+  readonly #admissions = new Map<string, Admission>();
   /** Connections that have not presented a ticket yet, oldest first. */
   readonly #greeting = new Set<Socket>();
 
@@ -65,44 +65,44 @@ export class GiveFiles {
   give({ id, parts, key }: OrderOf<'give'>): void {
     const files = PartFiles.open(parts, 'r');
     const checksum = KeyedChecksum.of(key);
-    this.#given.set(id, { id, parts, files, checksum, summed: 0, socket: null });
+    this.#outgoing.set(id, { id, parts, files, checksum, summed: 0, socket: null });
   }
 
   admit({ id, ticket, offset, cipherKey }: OrderOf<'admit'>): void {
-    const given = this.#given.get(id);
-    if (given !== undefined) this.#admitted.set(ticket, { given, offset, cipherKey });
+    const outgoing = this.#outgoing.get(id);
+    if (outgoing !== undefined) this.#admissions.set(ticket, { outgoing, offset, cipherKey });
   }
 
   /** Copies the files aside and reads on from the copies; the reader does not notice. */
   async detach({ id, directory }: OrderOf<'detach'>): Promise<void> {
-    const given = this.#given.get(id);
-    if (given === undefined) return;
+    const outgoing = this.#outgoing.get(id);
+    if (outgoing === undefined) return;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const parts = given.parts.map(({ path, bytes }) => {
+    const parts = outgoing.parts.map(({ path, bytes }) => {
       return { path: join(directory, basename(path)), bytes };
     });
-    const held = given.files;
-    const aside = PartFiles.open(parts, 'wx+');
+    const source = outgoing.files;
+    const target = PartFiles.open(parts, 'wx+');
     const piece = Buffer.allocUnsafe(copyWriteBytes);
-    for (let at = 0; at < held.bytes; ) {
-      const length = await held.read(piece, at);
-      aside.write(piece.subarray(0, length), at);
+    for (let at = 0; at < source.bytes; ) {
+      const length = await source.read(piece, at);
+      target.write(piece.subarray(0, length), at);
       at += length;
     }
-    given.files = aside;
-    await held.close();
+    outgoing.files = target;
+    await source.close();
     tellStore({ kind: 'detached', id });
   }
 
   end(id: number): void {
-    const given = this.#given.get(id);
-    if (given === undefined) return;
-    this.#given.delete(id);
-    for (const [ticket, admission] of this.#admitted) {
-      if (admission.given === given) this.#admitted.delete(ticket);
+    const outgoing = this.#outgoing.get(id);
+    if (outgoing === undefined) return;
+    this.#outgoing.delete(id);
+    for (const [ticket, admission] of this.#admissions) {
+      if (admission.outgoing === outgoing) this.#admissions.delete(ticket);
     }
-    given.socket?.destroy();
-    void given.files.close();
+    outgoing.socket?.destroy();
+    void outgoing.files.close();
   }
 
   /**
@@ -116,15 +116,15 @@ export class GiveFiles {
     socket.on('close', () => this.#greeting.delete(socket));
     socket.on('error', () => undefined); // 'close' follows
     socket.setTimeout(copyGreetMsMax, () => socket.destroy());
-    let came = Buffer.alloc(0);
-    const take = (bytes: Buffer): void => {
-      came = Buffer.concat([came, bytes]);
-      if (came.length < greetingBytes) return;
-      socket.off('data', take);
+    let received = Buffer.alloc(0);
+    const onData = (bytes: Buffer): void => {
+      received = Buffer.concat([received, bytes]);
+      if (received.length < greetingBytes) return;
+      socket.off('data', onData);
       // The order that admits the ticket was sent earlier, over another connection.
-      afterOrders(() => this.#answer(came, socket));
+      afterOrders(() => this.#answer(received, socket));
     };
-    socket.on('data', take);
+    socket.on('data', onData);
   }
 
   #answer(greeting: Buffer, socket: Socket): void {
@@ -138,70 +138,70 @@ export class GiveFiles {
   /** Returns the ticket's admission, which is valid once. */
   #useTicket(greeting: Buffer): Admission | null {
     const ticket = ticketOf(greeting);
-    const admission = ticket === null ? undefined : this.#admitted.get(ticket);
+    const admission = ticket === null ? undefined : this.#admissions.get(ticket);
     if (ticket === null || admission === undefined) return null;
-    this.#admitted.delete(ticket);
+    this.#admissions.delete(ticket);
     return admission;
   }
 
   async #give(admission: Admission, socket: Socket): Promise<void> {
-    const { given } = admission;
-    given.socket?.destroy();
-    given.socket = socket;
+    const { outgoing } = admission;
+    outgoing.socket?.destroy();
+    outgoing.socket = socket;
     socket.setTimeout(copySilenceMsMax);
     socket.setNoDelay(true);
     try {
       await this.#send(admission, socket);
     } catch (error) {
       socket.destroy();
-      if (socket.destroyed && !this.#given.has(given.id)) return;
+      if (socket.destroyed && !this.#outgoing.has(outgoing.id)) return;
       const message = messageOf(error);
-      tellStore({ kind: 'failed', id: given.id, code: 'PEER_FAILED', message });
+      tellStore({ kind: 'failed', id: outgoing.id, code: 'PEER_FAILED', message });
     }
   }
 
   /** Resolves early when the connection breaks: the reader may reconnect. */
-  async #send({ given, offset, cipherKey }: Admission, socket: Socket): Promise<void> {
-    const hide = streamCipher(cipherKey);
-    const { bytes } = given.files;
+  async #send({ outgoing, offset, cipherKey }: Admission, socket: Socket): Promise<void> {
+    const encrypt = streamCipher(cipherKey);
+    const { bytes } = outgoing.files;
     const pieces = [Buffer.allocUnsafeSlow(copyPieceBytes), Buffer.allocUnsafeSlow(copyPieceBytes)];
-    let toldMs = performance.now();
+    let reportedMs = performance.now();
     // The next piece is read while the kernel takes the previous one.
-    let leaving = written(socket, packHead(bytes - offset));
+    let lastWrite = written(socket, packHead(bytes - offset));
     for (let at = offset; at < bytes; ) {
       const [piece = Buffer.alloc(0)] = pieces;
       pieces.reverse();
       // Under a rate limit pieces are small, or some copies would wait for long behind others.
-      const most = this.bucket.rate === null ? copyPieceBytes : copyWriteBytes;
-      const length = await given.files.read(piece.subarray(0, most), at);
+      const bytesMax = this.bucket.rate === null ? copyPieceBytes : copyWriteBytes;
+      const length = await outgoing.files.read(piece.subarray(0, bytesMax), at);
       const read = piece.subarray(0, length);
-      addNew(given, read, at);
+      addNew(outgoing, read, at);
       at += length;
-      await leaving;
+      await lastWrite;
       if (socket.destroyed) return;
       this.bucket.take(length);
       const waitMs = this.bucket.debtMs();
       if (waitMs > 0) await delay(waitMs);
-      leaving = hide === null ? written(socket, read) : writtenOnce(socket, hide(read));
-      if (performance.now() - toldMs < copyReportMs) continue;
-      toldMs = performance.now();
-      tellStore({ kind: 'sent', id: given.id, bytes: at });
+      lastWrite = encrypt === null ? written(socket, read) : writtenOnce(socket, encrypt(read));
+      if (performance.now() - reportedMs < copyReportMs) continue;
+      reportedMs = performance.now();
+      tellStore({ kind: 'sent', id: outgoing.id, bytes: at });
     }
-    await leaving;
+    await lastWrite;
     if (socket.destroyed) return;
     socket.end();
-    if (given.summed === bytes) this.#tellChecksum(given);
+    if (outgoing.summed === bytes) this.#reportChecksum(outgoing);
   }
 
   /** Reports the checksum once: a reader that reconnects after the end of the file has it. */
-  #tellChecksum(file: Given): void {
+  #reportChecksum(file: OutgoingFiles): void {
     file.summed = Number.POSITIVE_INFINITY;
     tellStore({ kind: 'given', id: file.id, checksum: file.checksum.text() });
   }
 }
 
 /** Adds only bytes that the checksum does not cover yet. Once reported it takes nothing more. */
-function addNew(file: Given, read: Buffer, at: number): void {
+function addNew(file: OutgoingFiles, read: Buffer, at: number): void {
   const end = at + read.length;
   if (end <= file.summed) return;
   file.checksum.take(read.subarray(Math.max(0, file.summed - at)));

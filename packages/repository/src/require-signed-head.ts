@@ -29,7 +29,7 @@ export function requireState(folder: RingFolder, head: StoredVersion, state: Bui
  * signs now, so that nobody signs unseen what nobody approved. An unsigned head is accepted if no
  * earlier version is signed: signing was turned on after it. Throws SIGNATURES_MISSING.
  */
-export async function requireVouched(
+export async function requireSignedHead(
   folder: RingFolder,
   head: StoredVersion,
   { roots, key }: { readonly roots: readonly Trust[]; readonly key: KeyObject | undefined },
@@ -54,7 +54,7 @@ export async function requireVouched(
 /**
  * Throws SIGNATURES_MISSING for a version that no ring key has signed: its author signs it first.
  */
-export function requireMaker(
+export function requireAnySignature(
   folder: RingFolder,
   version: StoredVersion,
   roots: readonly Trust[],

@@ -22,7 +22,7 @@ import {
 import { type OrderOf, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 
-interface Taken {
+interface IncomingFiles {
   readonly id: number;
   readonly files: PartFiles;
   readonly checksum: KeyedChecksum;
@@ -31,24 +31,24 @@ interface Taken {
   lastSync: Promise<void>;
   syncedFrom: number;
   /** Time of the last progress report. */
-  toldMs: number;
+  reportedMs: number;
   socket: Socket | null;
 }
 
 /** What one connection receives. */
 interface Arrival {
-  readonly taken: Taken;
+  readonly incoming: IncomingFiles;
   readonly socket: Socket;
-  readonly hide: StreamCipher | null;
+  readonly decrypt: StreamCipher | null;
   head: Buffer | null;
   /** The first error of this connection; nothing more is accepted after it. */
   fault: Error | null;
 }
 
-export class TakeFiles {
+export class FileReceiver {
   /** Rate limit of all copies taken, together. */
   readonly bucket = new TokenBucket(() => performance.now());
-  readonly #taken = new Map<number, Taken>();
+  readonly #incoming = new Map<number, IncomingFiles>();
 
   take({ id, parts, key }: OrderOf<'take'>): void {
     const files = PartFiles.open(parts, 'wx');
@@ -56,22 +56,22 @@ export class TakeFiles {
       received: 0,
       lastSync: Promise.resolve(),
       syncedFrom: 0,
-      toldMs: performance.now(),
+      reportedMs: performance.now(),
       socket: null,
     };
-    this.#taken.set(id, { id, files, checksum: KeyedChecksum.of(key), ...state });
+    this.#incoming.set(id, { id, files, checksum: KeyedChecksum.of(key), ...state });
   }
 
   /** The socket reads into one buffer, which is written to the file before the next read. */
   fetch({ id, gate: { host, port, ticket, cipherKey } }: OrderOf<'fetch'>): void {
-    const taken = this.#taken.get(id);
-    if (taken === undefined) return;
+    const incoming = this.#incoming.get(id);
+    if (incoming === undefined) return;
     const callback = (length: number): boolean => this.#arrived(arrival, memory, length);
     const memory = Buffer.allocUnsafeSlow(copyWriteBytes);
     const socket = connect({ host, port, onread: { buffer: memory, callback } });
-    const hide = streamCipher(cipherKey);
-    const arrival: Arrival = { taken, socket, hide, head: Buffer.alloc(0), fault: null };
-    taken.socket = socket;
+    const decrypt = streamCipher(cipherKey);
+    const arrival: Arrival = { incoming, socket, decrypt, head: Buffer.alloc(0), fault: null };
+    incoming.socket = socket;
     socket.setTimeout(copyConnectMsMax, () => socket.destroy(new Error('no data arrives')));
     let wasOpen = false;
     socket.once('connect', () => {
@@ -82,29 +82,29 @@ export class TakeFiles {
     let reason = 'the source closed the connection';
     socket.once('error', ({ message }) => void (reason = message));
     socket.once('close', () => {
-      if (this.#taken.get(id)?.socket !== socket) return;
-      taken.socket = null;
+      if (this.#incoming.get(id)?.socket !== socket) return;
+      incoming.socket = null;
       if (arrival.fault !== null) this.#failed(id, arrival.fault);
-      else if (taken.received < taken.files.bytes) {
-        const { received } = taken;
+      else if (incoming.received < incoming.files.bytes) {
+        const { received } = incoming;
         tellStore({ kind: 'cut', id, wasOpen, received, message: reason });
-      } else void this.#finish(taken);
+      } else void this.#finish(incoming);
     });
   }
 
   end(id: number): void {
-    const taken = this.#taken.get(id);
-    if (taken === undefined) return;
-    this.#taken.delete(id);
-    taken.socket?.destroy();
-    void taken.files.close();
+    const incoming = this.#incoming.get(id);
+    if (incoming === undefined) return;
+    this.#incoming.delete(id);
+    incoming.socket?.destroy();
+    void incoming.files.close();
   }
 
   /** Returns false to pause reading, for now or for good. */
   #arrived(arrival: Arrival, memory: Buffer, length: number): boolean {
     try {
       const bytes = afterHead(arrival, memory.subarray(0, length));
-      this.#writeShown(arrival, bytes);
+      this.#writeDecrypted(arrival, bytes);
     } catch (error) {
       arrival.fault = error instanceof Error ? error : new Error(String(error));
       arrival.socket.destroy();
@@ -116,40 +116,40 @@ export class TakeFiles {
     return waitMs === 0;
   }
 
-  #writeShown({ taken, hide }: Arrival, bytes: Buffer): void {
-    if (hide === null) return this.#write(taken, bytes);
-    const shown = hide(bytes);
-    this.#write(taken, shown);
-    freeOwnBytes(shown);
+  #writeDecrypted({ incoming, decrypt }: Arrival, bytes: Buffer): void {
+    if (decrypt === null) return this.#write(incoming, bytes);
+    const plain = decrypt(bytes);
+    this.#write(incoming, plain);
+    freeOwnBytes(plain);
   }
 
-  #write(taken: Taken, bytes: Buffer): void {
+  #write(incoming: IncomingFiles, bytes: Buffer): void {
     if (bytes.length === 0) return;
-    taken.files.write(bytes, taken.received);
-    taken.checksum.take(bytes);
-    taken.received += bytes.length;
-    if (performance.now() - taken.toldMs > copyReportMs) {
-      taken.toldMs = performance.now();
-      tellStore({ kind: 'received', id: taken.id, bytes: taken.received });
+    incoming.files.write(bytes, incoming.received);
+    incoming.checksum.take(bytes);
+    incoming.received += bytes.length;
+    if (performance.now() - incoming.reportedMs > copyReportMs) {
+      incoming.reportedMs = performance.now();
+      tellStore({ kind: 'received', id: incoming.id, bytes: incoming.received });
     }
-    if (taken.received - taken.syncedFrom < copySyncBytes) return;
-    taken.syncedFrom = taken.received;
-    this.#sync(taken);
+    if (incoming.received - incoming.syncedFrom < copySyncBytes) return;
+    incoming.syncedFrom = incoming.received;
+    this.#sync(incoming);
   }
 
-  #sync(taken: Taken): void {
-    taken.lastSync = taken.lastSync.then(() => taken.files.sync());
-    taken.lastSync.catch(() => undefined); // #finish gets the error
+  #sync(incoming: IncomingFiles): void {
+    incoming.lastSync = incoming.lastSync.then(() => incoming.files.sync());
+    incoming.lastSync.catch(() => undefined); // #finish gets the error
   }
 
   /** Closes the files before it reports that they are synced. */
-  async #finish(taken: Taken): Promise<void> {
-    const { id, files } = taken;
-    tellStore({ kind: 'taken', id, checksum: taken.checksum.text() });
-    this.#sync(taken);
+  async #finish(incoming: IncomingFiles): Promise<void> {
+    const { id, files } = incoming;
+    tellStore({ kind: 'taken', id, checksum: incoming.checksum.text() });
+    this.#sync(incoming);
     try {
-      await taken.lastSync;
-      if (!this.#taken.delete(id)) return;
+      await incoming.lastSync;
+      if (!this.#incoming.delete(id)) return;
       await files.close();
       tellStore({ kind: 'synced', id });
     } catch (error) {
@@ -170,18 +170,18 @@ export class TakeFiles {
  * come.
  */
 function afterHead(arrival: Arrival, bytes: Buffer): Buffer {
-  const { taken, head } = arrival;
-  const wanted = taken.files.bytes - taken.received;
+  const { incoming, head } = arrival;
+  const remaining = incoming.files.bytes - incoming.received;
   if (head === null) {
-    if (bytes.length <= wanted) return bytes;
-    throw new Error(`more than ${taken.files.bytes} bytes arrived`);
+    if (bytes.length <= remaining) return bytes;
+    throw new Error(`more than ${incoming.files.bytes} bytes arrived`);
   }
   const missing = headBytes - head.length;
   arrival.head = Buffer.concat([head, bytes.subarray(0, missing)]);
   if (arrival.head.length < headBytes) return bytes.subarray(0, 0);
   const length = lengthOf(arrival.head);
   arrival.head = null;
-  if (length !== wanted)
-    throw new Error(`the source announces ${length} bytes, ${wanted} are missing`);
+  if (length !== remaining)
+    throw new Error(`the source announces ${length} bytes, ${remaining} are missing`);
   return afterHead(arrival, bytes.subarray(missing));
 }

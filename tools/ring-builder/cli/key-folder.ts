@@ -8,24 +8,25 @@ import { nullIfMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
 import type { Arguments } from './arguments.ts';
 import { readInput } from './read-input.ts';
-import type { KeysPlace } from './verb.ts';
+import type { KeyFolder } from './verb.ts';
 
 /** No option takes the passphrase itself, because the list of processes would show it. */
-export async function keysPlace(
+export async function keyFolder(
   args: Arguments,
   env: Readonly<Record<string, string | undefined>>,
-  ask: (use: { readonly isNew: boolean }) => Promise<string | null>,
-): Promise<KeysPlace> {
+  askPassphrase: (use: { readonly isNew: boolean }) => Promise<string | null>,
+): Promise<KeyFolder> {
   const file = args.optionalText('passphrase-file');
-  const given =
+  const known =
     file === undefined ? (env['RING_BUILDER_PASSPHRASE'] ?? null) : await readPassphrase(file);
   const folder = args.optionalText('key-folder') ?? env['RING_BUILDER_KEYS'] ?? keysAtHome();
-  let asked: Promise<string | null> | null = null;
+  let typed: Promise<string | null> | null = null;
   return {
     folder,
     name: args.optionalText('sign-as') ?? null,
     passphrase: async (use) =>
-      given ?? (use === 'given' ? null : await (asked ??= ask({ isNew: use === 'create' }))),
+      known ??
+      (use === 'given' ? null : await (typed ??= askPassphrase({ isNew: use === 'create' }))),
   };
 }
 

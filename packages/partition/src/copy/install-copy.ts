@@ -26,13 +26,13 @@ interface FinishedCopy {
  * crash after it leaves the copy and the line that says it is empty, and the copy wins. Writes that
  * arrive meanwhile are in the log, and in a file or in memory, which is merged as in adoptCopy.
  */
-export async function placeCopy(
+export async function installCopy(
   parts: StoreParts,
   partition: Partition,
   copy: FinishedCopy,
 ): Promise<PartitionInfo | null> {
   checkThere(parts, partition);
-  const before = partition.incarnation;
+  const oldIncarnation = partition.incarnation;
   using _ = pinned(partition);
   // Entries applied from now on come from this segment or a later one.
   partition.neededSegment = parts.log.oldestNeeded;
@@ -41,7 +41,7 @@ export async function placeCopy(
       place(parts, partition, copy),
     );
     if (switched === null) return null;
-    await clearAway(parts, partition, { ...switched, incarnation: before });
+    await clearAway(parts, partition, { ...switched, incarnation: oldIncarnation });
     return partition.file?.info() ?? copy.owned.info;
   } finally {
     partition.neededSegment = noSegment;
@@ -95,10 +95,10 @@ function mergeHere(parts: StoreParts, partition: Partition, { info }: OwnedFile)
     const copy = openDataFile(dataPaths.file(parts.root, info));
     const promised = copy.promises.takeAll();
     const next = { copy, merged: 0, incarnation: info.incarnation };
-    const since = partition.dirtySegment;
+    const dirtySegment = partition.dirtySegment;
     const present = switchHere(parts, partition, next);
     // None of these rows are synced: the log has them.
-    partition.dirtySegment = Math.min(since, partition.dirtySegment);
+    partition.dirtySegment = Math.min(dirtySegment, partition.dirtySegment);
     return { present, promised };
   } catch (error) {
     // CURRENT names the copy: only reopening can tell.
