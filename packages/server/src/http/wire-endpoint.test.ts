@@ -100,7 +100,7 @@ test('incomplete messages share a limit: beyond it the oldest connection ends', 
   const begun = new ByteBudget(1_000 * KIB);
   let [isKnown, channels] = [false, 0];
   const onChannel = (): void => void (channels += 1);
-  const ports = { handlers: new Map(), begun, isKnown: () => isKnown, onChannel };
+  const ports = { handlers: new Map(), incompleteBudget: begun, isKnown: () => isKnown, onChannel };
   const close = acceptWire(http, ports);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
