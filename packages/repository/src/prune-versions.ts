@@ -68,7 +68,6 @@ async function archiveAll(
   archive: string | null,
 ): Promise<number> {
   const archiveFolder = archive === null ? null : archiveOf(archive, folder.ring);
-  if (archiveFolder !== null) await mkdir(archiveFolder.receipts, { recursive: true });
   let bytes = 0;
   for (const version of versions) {
     for (const pathOf of [versionPath, receiptsPath]) {
@@ -84,6 +83,7 @@ async function archiveAll(
 
 /** Throws ARCHIVE_DIFFERS if another file is in the way. */
 async function archiveFile(path: string, content: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
   if (await addDurably(path, content)) return;
   // An interrupted prune has already copied it.
   if (Buffer.from(content).equals(await readRegularFile(path, ringFileBytesMax))) return;
