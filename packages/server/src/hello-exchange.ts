@@ -78,14 +78,14 @@ async function respondToHello(
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
   const { knownPeers, guard } = ports;
-  if (!guard.allows(caller, anyToken)) return bareIntroduction(ports);
+  if (!guard.allows(caller, anyToken)) return bareHello(ports);
   // A caller without the role peer is treated as a tool, whatever it claims to be.
   if (!guard.allows(caller, role('peer'))) return ownHello(ports, '');
   const { address, remembered } = request;
   if (ports.proven.speaksFor(caller, address) && knownPeers.noteClaimedAddress(caller, address)) {
     ports.onPeerHello(address);
     if (isNewRestoreReport(ports, address, remembered)) {
-      // If that server is being greeted already, its word will be heard anyway. Waiting here too
+      // If that server is being greeted already, its answer arrives anyway. Waiting here too
       // would make each end wait for the other.
       if (!knownPeers.isGreeting(address)) await knownPeers.greetWithRetries(address);
     } else if (hasNews(ports, request)) {
@@ -251,7 +251,7 @@ function ownHello(ports: HelloPorts, to: string): RequestOf<typeof hello> {
 }
 
 /** For a caller without a valid token: it learns that a server is here, and nothing else. */
-function bareIntroduction(ports: HelloPorts): RequestOf<typeof hello> {
+function bareHello(ports: HelloPorts): RequestOf<typeof hello> {
   const address = formatAddress(ports.identity.address);
   return { ...clientHello(ports.nowMs()), address };
 }

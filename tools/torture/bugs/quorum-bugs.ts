@@ -6,7 +6,7 @@ import { scannedPages } from '../scenarios/scan-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const coordinate = 'packages/server/src/coordinate/coordinate.ts';
-const spread = 'packages/server/src/coordinate/quorum-write.ts';
+const quorumWrite = 'packages/server/src/coordinate/quorum-write.ts';
 
 export const quorumBugs: readonly SeededBug[] = [
   {
@@ -73,14 +73,14 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a quorum read is answered before what it shows is at a quorum',
     nemeses: [halfWritten],
     file: coordinate,
-    find: 'return quorumWrite(devices, spread).then(() => newest);',
-    replace: 'quorumWrite(devices, spread).catch(() => 0); return newest;',
+    find: 'return quorumWrite(devices, write).then(() => newest);',
+    replace: 'quorumWrite(devices, write).catch(() => 0); return newest;',
   },
   {
     name: 'unknown-called-rejected',
     about: 'a write that may be stored is reported as stored nowhere',
     nemeses: [lostAnswers],
-    file: spread,
+    file: quorumWrite,
     find: "return !(error instanceof CodedError) || error.outcome !== 'not-done';",
     replace: 'return false;',
   },

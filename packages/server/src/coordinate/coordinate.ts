@@ -222,8 +222,8 @@ function readNewest(
     const record = { partition, key, ...newest, repair: true } as const;
     const exact = consistency === 'linearizable';
     // failpoint: coordinate.before-write-back
-    const spread = { active, slots, record, needed, holders, exact };
-    return quorumWrite(devices, spread).then(() => newest);
+    const write = { active, slots, record, needed, holders, exact };
+    return quorumWrite(devices, write).then(() => newest);
   });
 }
 

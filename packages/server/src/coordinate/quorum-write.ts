@@ -33,9 +33,9 @@ interface QuorumWriteRequest {
 /** Promise form of quorumWriteFor. Rejects with its error. */
 export function quorumWrite(
   devices: DeviceCaller,
-  spread: QuorumWriteRequest,
+  task: QuorumWriteRequest,
 ): Promise<Stamp | null> {
-  return fromCallback((onResult) => quorumWriteFor(devices, spread, onResult));
+  return fromCallback((onResult) => quorumWriteFor(devices, task, onResult));
 }
 
 /**
@@ -47,10 +47,10 @@ export function quorumWrite(
  */
 export function quorumWriteFor(
   devices: DeviceCaller,
-  spread: QuorumWriteRequest,
+  task: QuorumWriteRequest,
   onResult: Callback<Stamp | null>,
 ): void {
-  const { active, slots, record, holders = noHolders } = spread;
+  const { active, slots, record, holders = noHolders } = task;
   const takers = slotDevices(slots);
   // Joiners in slots that the table does not have yet get the record too, but do not count.
   takers.push(...joinersOfNewSlots(active.ring, record.partition));
@@ -62,11 +62,11 @@ export function quorumWriteFor(
     // Nothing to count unless the write fails: this is every write of a ring with one replica.
     devices.write({ active, device: only }, request, (device, answer, error) => {
       if (answer?.kind === 'stored' && holders.length === 0) onResult(null, null);
-      else new QuorumOfWrites(spread, targets, onResult).onAnswer(device, answer, error);
+      else new QuorumOfWrites(task, targets, onResult).onAnswer(device, answer, error);
     });
     return;
   }
-  const writing = new QuorumOfWrites(spread, targets, onResult);
+  const writing = new QuorumOfWrites(task, targets, onResult);
   for (const device of targets) devices.write({ active, device }, request, writing.onAnswer);
   if (holders.length > 0 || targets.length === 0) writing.judge();
 }
@@ -75,7 +75,7 @@ const noHolders: readonly number[] = [];
 
 /** Collects the answers to one write and decides its outcome. */
 class QuorumOfWrites {
-  readonly #spread: QuorumWriteRequest;
+  readonly #task: QuorumWriteRequest;
   readonly #targets: readonly number[];
   readonly #onResult: Callback<Stamp | null>;
   /** By device: whether it acknowledged. */
@@ -88,14 +88,14 @@ class QuorumOfWrites {
   #newer: Stamp | null = null;
 
   constructor(
-    spread: QuorumWriteRequest,
+    task: QuorumWriteRequest,
     targets: readonly number[],
     onResult: Callback<Stamp | null>,
   ) {
-    this.#spread = spread;
+    this.#task = task;
     this.#targets = targets;
     this.#onResult = onResult;
-    for (const holder of spread.holders ?? noHolders) this.#acknowledged.set(holder, true);
+    for (const holder of task.holders ?? noHolders) this.#acknowledged.set(holder, true);
   }
 
   readonly onAnswer: WriteCallback = (device, answer, error) => {
@@ -106,7 +106,7 @@ class QuorumOfWrites {
       this.#isStored ||= mayBeStored(error);
     } else {
       const { kind } = answer;
-      const isRefused = kind === 'promised' || (kind === 'stale' && this.#spread.exact === true);
+      const isRefused = kind === 'promised' || (kind === 'stale' && this.#task.exact === true);
       this.#isUndecided ||= isRefused;
       this.#acknowledged.set(device, !isRefused);
       this.#outcomes.set(device, kind);
@@ -119,7 +119,7 @@ class QuorumOfWrites {
   };
 
   judge(): void {
-    const { slots, needed } = this.#spread;
+    const { slots, needed } = this.#task;
     const tally = tallySlots(slots, this.#acknowledged);
     if (tally.acked >= needed) this.#report(null);
     else if (tally.possible < needed) this.#fail(tally);
@@ -132,7 +132,7 @@ class QuorumOfWrites {
   }
 
   #fail(tally: SlotAcks): void {
-    const { active, slots, needed } = this.#spread;
+    const { active, slots, needed } = this.#task;
     const isOpen = this.#outcomes.size < this.#targets.length;
     const outcome = isOpen || this.#isStored ? 'unknown' : 'rejected';
     const codes = new Map<number, string>();
