@@ -17,22 +17,13 @@ import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
 import { takeOverBallots } from '@ringwright/server/moves/take-over-ballots';
 import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { InFlight } from '@ringwright/server/replica/in-flight';
-import { answerPrepare } from '@ringwright/server/replica/prepare-answer';
-import {
-  answerRead,
-  answerStamp,
-  answerWrite,
-  type ReplicaPorts,
-} from '@ringwright/server/replica/replica';
-import { answerPromises } from '@ringwright/server/replica/replication-answers';
+import type { ReplicaPorts } from '@ringwright/server/replica/replica';
 import { RoundQueue } from '@ringwright/server/replica/round-queue';
 import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/rings/active-ring';
 import type { RingExchange } from '@ringwright/server/rings/ring-exchange';
 import { RingRequests } from '@ringwright/server/rings/ring-requests';
 import type { Rings } from '@ringwright/server/rings/rings';
-import type { RequestOf } from '@ringwright/wire/message';
-import { recordPrepare, recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
-import { promises } from '@ringwright/wire/replication';
+import { answerMessage, nobody } from './answer-message.ts';
 import { activeOn, identityOf } from './served-ring.ts';
 import { writeByCall } from './write-by-call.ts';
 
@@ -55,8 +46,6 @@ const callTimeoutMs = 300;
 /** More than any write may be ahead. */
 const wrongClockMs = 120_000;
 const partition = 0;
-
-const nobody = { call: () => Promise.reject(new Error('rings are fetched otherwise')) };
 
 export class SimulatedDevice {
   readonly id: number;
@@ -246,29 +235,9 @@ export class SimulatedCluster {
     const target = this.devices[to];
     if (target === undefined) throw new Error(`no device ${to}`);
     if (target !== from) await this.#travel(from, target);
-    const answer = await this.#answer(target, method, request);
+    const answer = await answerMessage(target.replica, method, request);
     if (target !== from) await this.#travel(target, from);
     return answer;
-  }
-
-  async #answer(target: SimulatedDevice, method: string, request: unknown): Promise<unknown> {
-    switch (method) {
-      case recordWrite.method:
-        return answerWrite(target.replica, request as Parameters<typeof answerWrite>[1], nobody);
-      case recordRead.method:
-        return answerRead(target.replica, request as Parameters<typeof answerRead>[1], nobody);
-      case recordStamp.method:
-        return answerStamp(target.replica, request as RequestOf<typeof recordStamp>, nobody);
-      case recordPrepare.method:
-        return answerPrepare(target.replica, request as RequestOf<typeof recordPrepare>, nobody);
-      case promises.method:
-        return answerPromises(target.replica, request as RequestOf<typeof promises>, nobody);
-      default: {
-        const { ringVersion } = request as { readonly ringVersion: number };
-        await target.replica.exchange.reach('cities', ringVersion, nobody);
-        return { holdings: [] };
-      }
-    }
   }
 
   async #travel(from: SimulatedDevice, to: SimulatedDevice): Promise<void> {
