@@ -150,7 +150,7 @@ export function requireNewIntervals(
   if (first === undefined) return;
   const [child, [parent]] = first;
   const all = counted(same.length, 'partition');
-  const what = `what is staged splits ${all} and merges the parts again, such as ${parent}`;
+  const what = `${all} would be built again with the same interval, such as ${parent}`;
   throw unfit(state, what, {
     hint: `ring-builder unstage ${state.ring}, then stage only the change that is wanted`,
     details: { partitions: same.length, parent, child },

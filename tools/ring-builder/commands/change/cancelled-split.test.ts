@@ -13,6 +13,7 @@ test.each([
     1,
     ['split cities 3', 'split cities 5', 'merge cities 8 9'],
   ],
+  ['two partitions, merged and split again', 2, ['merge cities 4 5', 'split cities 8']],
 ])('%s: a plan refuses to renew partitions for nothing', async (_name, renewed, staged) => {
   const tool = await ringBuilderHere();
   await tool.json('create cities --partition-power 3 --replicas 2');
