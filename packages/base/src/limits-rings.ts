@@ -29,7 +29,7 @@ export const startMeetingMsMax = 1_000;
 /** After its start, how long other servers may still pause before they try to reach it again. */
 export const peerReconnectMsMin = peerRetryMsMax;
 /** The same including an attempt that began while its machine was off, and the pause after that. */
-export const peersBackMsMax = peerCallTimeoutMs + peerRetryMsMax;
+export const peerReconnectMsMax = peerCallTimeoutMs + peerRetryMsMax;
 /**
  * Ages that a directory restored from a backup skips: four hours of peerGreetMs. So peers that
  * heard a higher age of the lost state than the first peer asked do not send it to refill again.

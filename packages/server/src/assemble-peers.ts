@@ -77,7 +77,7 @@ export function assemblePeers(own: Own, ports: Ports) {
     identity: tls,
     proofOf: (address) => proven.proofOf(address) ?? plain(address, demandsTls),
     onProven: (channel, key) => proven.note(channel, key),
-    // Nobody else gets the token: a server with a token hears only callers with the role peer.
+    // Nobody else gets the token: a server with a token accepts only callers with the role peer.
     token: (address) => (knownPeers.mayGetToken(address) ? token : null),
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect,

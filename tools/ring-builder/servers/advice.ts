@@ -273,7 +273,7 @@ export function worstOf<One extends Pick<ServerFailure, 'code'>>(ones: readonly 
   return ones.filter((_, index) => codes[index] === worst);
 }
 
-/** Returns advice on the worst plight, or null if there are none. */
+/** Returns advice on the worst failure, or null if there are none. */
 export function adviceOn(
   context: AdviceContext,
   failures: readonly ServerFailure[],

@@ -254,7 +254,7 @@ export class PartitionWal {
     if (this.#poolCheckpoint !== null) this.#poolCheckpoint.overtaken = true;
   }
 
-  /** Closes a file to be deleted. SQLite syncs nothing of a file that was given up and moved. */
+  /** Closes a file to be deleted. SQLite syncs nothing of a file that was abandoned and moved. */
   discard(): void {
     if (!this.#isGivenUp && !this.#sql.areUnmade) this.#sql.db.exec('PRAGMA synchronous = OFF');
     this.giveUp();

@@ -1,5 +1,5 @@
 // The guard on drops: which of the partitions that a ring takes from this device were to be
-// expected, and whether the others are too many to let go without asking; remembered on disk
+// expected, and whether the others are too many to drop without a confirmation; remembered on disk
 // before it counts.
 //
 // A move that this device has seen in flight explains its drop: the operator has read it in a plan,

@@ -120,7 +120,7 @@ export class LoadQueue {
     forgetEndedLoads(active, this.#notesOf(active.ring.keyspace));
   }
 
-  /** To be called when the partition serves, or when its file is given up. */
+  /** To be called when the partition serves, or when its file is dropped. */
   forgetLoaded(keyspace: string, partition: number): void {
     this.#notesOf(keyspace).loaded.delete(partition);
   }

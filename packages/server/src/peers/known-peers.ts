@@ -97,7 +97,7 @@ export class KnownPeers {
       return void this.#restoreReporters.delete(first);
   }
 
-  /** Whether the server at this address is being greeted, so that its word will be heard anyway. */
+  /** Whether the server at this address is being greeted, so that its answer arrives anyway. */
   isGreeting(address: string): boolean {
     return this.#greetingCounts.has(address);
   }

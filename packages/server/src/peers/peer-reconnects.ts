@@ -1,23 +1,23 @@
 // Whether the other servers reach this server again after its start. Each of them tries after
 // pauses of its own. Until one does, the writes that it coordinates lack this device.
 import { setTimeout as delay } from 'node:timers/promises';
-import { peerReconnectMsMin, peersBackMsMax } from '@ringwright/base/limits-rings';
+import { peerReconnectMsMax, peerReconnectMsMin } from '@ringwright/base/limits-rings';
 
 interface Bounds {
   readonly minMs: number;
   readonly maxMs: number;
 }
 
-const bounds: Bounds = { minMs: peerReconnectMsMin, maxMs: peersBackMsMax };
+const bounds: Bounds = { minMs: peerReconnectMsMin, maxMs: peerReconnectMsMax };
 
 export class PeerReconnects {
-  /** Called when the server at the address is heard. */
+  /** By address: called when that server has called this one. */
   readonly #resolveByAddress = new Map<string, () => void>();
-  #isAwaited = false;
+  #isWaiting = false;
 
   /** Whether some of them may not reach this server yet. */
   get isWaiting(): boolean {
-    return this.#isAwaited;
+    return this.#isWaiting;
   }
 
   /** To be called when the server at the address has called in its own name. */
@@ -36,7 +36,7 @@ export class PeerReconnects {
     { minMs, maxMs }: Bounds = bounds,
   ): Promise<void> {
     if (addresses.length === 0) return;
-    this.#isAwaited = true;
+    this.#isWaiting = true;
     const pause = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
     const calls = addresses.map(async (address) => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -47,6 +47,6 @@ export class PeerReconnects {
     const all = Promise.all([Promise.allSettled(calls), pause(minMs)]);
     await Promise.race([all, pause(maxMs)]);
     this.#resolveByAddress.clear();
-    this.#isAwaited = false;
+    this.#isWaiting = false;
   }
 }
