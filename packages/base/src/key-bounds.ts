@@ -39,14 +39,14 @@ export function isEmpty({ from, to }: KeyBounds): boolean {
   return to !== null && Buffer.compare(from, to) >= 0;
 }
 
-/** The rest of an interval after a scan has read everything before `place`. */
-export function boundsFrom(bounds: KeyBounds, place: Uint8Array): KeyBounds {
-  if (place.length === 0) return bounds;
+/** The rest of an interval after a scan has read everything before `position`. */
+export function boundsFrom(bounds: KeyBounds, position: Uint8Array): KeyBounds {
+  if (position.length === 0) return bounds;
   if (bounds.reverse) {
-    const isLower = bounds.to === null || Buffer.compare(place, bounds.to) < 0;
-    return isLower ? { ...bounds, to: place } : bounds;
+    const isLower = bounds.to === null || Buffer.compare(position, bounds.to) < 0;
+    return isLower ? { ...bounds, to: position } : bounds;
   }
-  return Buffer.compare(place, bounds.from) > 0 ? { ...bounds, from: place } : bounds;
+  return Buffer.compare(position, bounds.from) > 0 ? { ...bounds, from: position } : bounds;
 }
 
 /**

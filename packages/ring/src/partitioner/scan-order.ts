@@ -1,6 +1,6 @@
 // The partitions that may hold keys of an interval, in the order in which a scan reads them. Pure.
-// On a circle of hashes, a place names the arc that is being read, not its partition. So a place
-// stays valid through splits and merges.
+// On a circle of hashes, a position names the arc that is being read, not its partition. So a
+// position stays valid through splits and merges.
 import { CodedError } from '@ringwright/base/coded-error';
 import { boundsFrom, isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
 import { circleOf, type HashArc, type HashCircle, hashesBetween, nextHash } from './hash-circle.ts';
@@ -82,8 +82,8 @@ export function partitionStart(
 }
 
 /**
- * Returns the place of an earlier answer under the present ring. Throws CURSOR_INVALID for a place
- * of an older program whose partition was split or merged more than once since.
+ * Returns the position of an earlier answer under the present ring. Throws CURSOR_INVALID for a
+ * position of an older program whose partition was split or merged more than once since.
  */
 export function currentPosition(
   scanned: Scanned,
@@ -109,7 +109,7 @@ export function currentPosition(
   };
 }
 
-/** Returns where a scan continues after a place is read to its end; null after the last place. */
+/** Returns where a scan continues once a position is read to its end; null after the last. */
 export function nextPosition(scanned: Scanned, position: ScanPosition): ScanPosition | null {
   const { partitioner, circle, bounds, prefix } = scanned;
   if (isOrdered(partitioner)) return rangeAfter(scanned, position.partition);
@@ -146,7 +146,7 @@ export function cutOf({ partitionAt: at, arcOf }: HashCircle): number {
   return arcOf(at(0))?.end === 0 ? 0 : hashPositions - 1;
 }
 
-/** Returns the rest of the bounds at a place; for ranges, only the part within one range. */
+/** Returns the rest of the bounds at a position; for ranges, only the part within one range. */
 export function boundsAt({ partitioner, bounds }: Scanned, position: ScanPosition): KeyBounds {
   const restBounds = boundsFrom(bounds, position.at);
   return isOrdered(partitioner)
