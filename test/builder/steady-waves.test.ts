@@ -12,7 +12,7 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
-import { nextRolloutStep } from '../../tools/ring-builder/commands/carry-out/rollout-step.ts';
+import { nextRolloutStep } from '../../tools/ring-builder/commands/apply/rollout-step.ts';
 import { type FlowArc, minCostFlow } from '../support/min-cost-flow.ts';
 import { holders, randomCluster, startingRing } from '../support/small-cluster.ts';
 

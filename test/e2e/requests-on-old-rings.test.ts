@@ -7,7 +7,7 @@ import { sendRing } from '@ringwright/wire/send-ring';
 import { expect, test } from 'vitest';
 import { Arguments } from '../../tools/ring-builder/cli/arguments.ts';
 import { type Context, linesOf } from '../../tools/ring-builder/cli/verb.ts';
-import { verb } from '../../tools/ring-builder/commands/look/servers.ts';
+import { verb } from '../../tools/ring-builder/commands/monitor/servers.ts';
 import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';

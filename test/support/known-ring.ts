@@ -2,7 +2,7 @@
 // alone.
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { proposeNextWave } from '../../tools/ring-builder/commands/carry-out/propose-next-wave.ts';
+import { proposeNextWave } from '../../tools/ring-builder/commands/apply/propose-next-wave.ts';
 import { notePush } from './note-push.ts';
 import { ringBuilderHere } from './ring-builder-here.ts';
 

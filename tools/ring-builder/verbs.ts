@@ -1,6 +1,6 @@
 // The table of commands, in groups. Each entry has its usage, one line of summary, and what the
-// command needs of servers; the file of a command is loaded when the command runs. The help and the
-// README's table use the same groups and order.
+// command needs of servers. The file of a command is loaded when the command runs, and lies in the
+// folder of its group. The help and the README's table use the same groups and order.
 import { must } from '@ringwright/base/assert';
 import type { Verb, VerbEntry, VerbNeed } from './cli/verb.ts';
 
@@ -23,32 +23,32 @@ const loads: Readonly<Record<string, Load>> = {
   unpin: () => import('./commands/change/unpin.ts'),
   maintenance: () => import('./commands/change/maintenance.ts'),
   unstage: () => import('./commands/change/unstage.ts'),
-  list: () => import('./commands/look/list.ts'),
-  status: () => import('./commands/look/status.ts'),
-  plan: () => import('./commands/carry-out/plan.ts'),
-  frontier: () => import('./commands/ask/frontier.ts'),
-  simulate: () => import('./commands/ask/simulate.ts'),
-  compare: () => import('./commands/ask/compare.ts'),
-  commit: () => import('./commands/carry-out/commit.ts'),
-  push: () => import('./commands/carry-out/push.ts'),
-  rollout: () => import('./commands/carry-out/rollout.ts'),
-  moves: () => import('./commands/carry-out/moves.ts'),
-  reconcile: () => import('./commands/carry-out/reconcile.ts'),
-  trash: () => import('./commands/carry-out/trash.ts'),
-  health: () => import('./commands/look/health.ts'),
-  servers: () => import('./commands/look/servers.ts'),
-  why: () => import('./commands/ask/why.ts'),
-  lookup: () => import('./commands/look/lookup.ts'),
-  search: () => import('./commands/look/search.ts'),
-  'list-parts': () => import('./commands/look/list-parts.ts'),
-  splits: () => import('./commands/ask/splits.ts'),
-  balance: () => import('./commands/ask/balance.ts'),
-  dispersion: () => import('./commands/ask/dispersion.ts'),
-  drill: () => import('./commands/ask/drill.ts'),
-  table: () => import('./commands/look/table.ts'),
+  list: () => import('./commands/preview/list.ts'),
+  status: () => import('./commands/preview/status.ts'),
+  plan: () => import('./commands/preview/plan.ts'),
+  frontier: () => import('./commands/preview/frontier.ts'),
+  simulate: () => import('./commands/simulate/simulate.ts'),
+  compare: () => import('./commands/simulate/compare.ts'),
+  commit: () => import('./commands/apply/commit.ts'),
+  push: () => import('./commands/apply/push.ts'),
+  rollout: () => import('./commands/apply/rollout.ts'),
+  moves: () => import('./commands/apply/moves.ts'),
+  reconcile: () => import('./commands/apply/reconcile.ts'),
+  trash: () => import('./commands/apply/trash.ts'),
+  health: () => import('./commands/monitor/health.ts'),
+  servers: () => import('./commands/monitor/servers.ts'),
+  why: () => import('./commands/query/why.ts'),
+  lookup: () => import('./commands/query/lookup.ts'),
+  search: () => import('./commands/query/search.ts'),
+  'list-parts': () => import('./commands/query/list-parts.ts'),
+  splits: () => import('./commands/query/splits.ts'),
+  balance: () => import('./commands/query/balance.ts'),
+  dispersion: () => import('./commands/query/dispersion.ts'),
+  drill: () => import('./commands/query/drill.ts'),
+  table: () => import('./commands/query/table.ts'),
   log: () => import('./commands/history/log.ts'),
-  show: () => import('./commands/look/show.ts'),
-  diff: () => import('./commands/look/diff.ts'),
+  show: () => import('./commands/history/show.ts'),
+  diff: () => import('./commands/history/diff.ts'),
   revert: () => import('./commands/history/revert.ts'),
   rebase: () => import('./commands/history/rebase.ts'),
   restore: () => import('./commands/history/restore.ts'),
@@ -56,12 +56,12 @@ const loads: Readonly<Record<string, Load>> = {
   prune: () => import('./commands/history/prune.ts'),
   verify: () => import('./commands/history/verify.ts'),
   stores: () => import('./commands/history/stores.ts'),
-  key: () => import('./commands/sign/key.ts'),
-  sign: () => import('./commands/sign/sign.ts'),
-  beacon: () => import('./commands/sign/beacon.ts'),
-  access: () => import('./commands/sign/access.ts'),
-  certs: () => import('./commands/sign/certs.ts'),
-  settle: () => import('./commands/carry-out/settle.ts'),
+  key: () => import('./commands/secure/key.ts'),
+  sign: () => import('./commands/secure/sign.ts'),
+  beacon: () => import('./commands/secure/beacon.ts'),
+  access: () => import('./commands/secure/access.ts'),
+  certs: () => import('./commands/secure/certs.ts'),
+  settle: () => import('./commands/secure/settle.ts'),
   completion: () => import('./completion/completion.ts'),
   'import-swift': () => import('./commands/exchange/import-swift.ts'),
   'export-swift': () => import('./commands/exchange/export-swift.ts'),
@@ -115,7 +115,7 @@ const change: readonly VerbEntry[] = [
   folder('unstage <ring> [numbers..]', 'discard staged changes, all or some'),
 ];
 
-const lookBefore: readonly VerbEntry[] = [
+const preview: readonly VerbEntry[] = [
   folder('list', 'list the rings of the folder: head, servers, pending work'),
   folder('status <ring>', 'show the head, the staged changes, and the next command to type'),
   folder('plan <ring>', 'show what a commit would do; changes nothing'),
@@ -125,7 +125,7 @@ const lookBefore: readonly VerbEntry[] = [
   ),
 ];
 
-const onPaper: readonly VerbEntry[] = [
+const simulate: readonly VerbEntry[] = [
   folder(
     'simulate <scenario>',
     'apply a list of changes to an imaginary ring, with figures for each step',
@@ -136,7 +136,7 @@ const onPaper: readonly VerbEntry[] = [
   ),
 ];
 
-const carryOut: readonly VerbEntry[] = [
+const apply: readonly VerbEntry[] = [
   folder('commit <ring>', 'make the staged changes the next version'),
   operator('push <ring> [version]', 'send a version to the servers of the ring'),
   operator('rollout <ring>', 'carry out the moves of the head; can be stopped and repeated'),
@@ -154,12 +154,12 @@ const carryOut: readonly VerbEntry[] = [
   ),
 ];
 
-const watch: readonly VerbEntry[] = [
+const monitor: readonly VerbEntry[] = [
   metrics('health [ring]', 'check all rings: what is down, forked, blocked, not ready or stalled'),
   metrics('servers <ring>', 'show which server has which version in memory, and why'),
 ];
 
-const ask: readonly VerbEntry[] = [
+const query: readonly VerbEntry[] = [
   folder(
     'why <ring> <what>',
     'explain which rule placed a slot, which version moved it, what blocks it',
@@ -199,7 +199,7 @@ const history: readonly VerbEntry[] = [
   folder('stores <ring> [folders..]', 'show or change the ring stores of a shared history'),
 ];
 
-const sign: readonly VerbEntry[] = [
+const secure: readonly VerbEntry[] = [
   folder('key <action> [names..]', 'manage signing keys, and the root of trust that lists them'),
   folder('sign <ring> [version]', 'add a signature to a version'),
   signature('beacon <ring>', 'send servers a signed statement of which version is the newest'),
@@ -243,13 +243,13 @@ interface VerbGroup {
 
 export const verbGroups: readonly VerbGroup[] = [
   { to: 'change', verbs: change },
-  { to: 'preview', verbs: lookBefore },
-  { to: 'simulate', verbs: onPaper },
-  { to: 'apply', verbs: carryOut },
-  { to: 'monitor', verbs: watch },
-  { to: 'query', verbs: ask },
+  { to: 'preview', verbs: preview },
+  { to: 'simulate', verbs: simulate },
+  { to: 'apply', verbs: apply },
+  { to: 'monitor', verbs: monitor },
+  { to: 'query', verbs: query },
   { to: 'work with history', verbs: history },
-  { to: 'sign and secure', verbs: sign },
+  { to: 'sign and secure', verbs: secure },
   { to: 'complete in the shell', verbs: complete },
   { to: 'import and export', verbs: exchange },
 ];

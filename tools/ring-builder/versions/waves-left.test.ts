@@ -3,8 +3,8 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { drained, knownRing } from '../../../test/support/known-ring.ts';
 import { linesOf } from '../cli/verb.ts';
-import { rolloutAnswer } from '../commands/carry-out/rollout.ts';
-import { noTotals } from '../commands/carry-out/rollout-totals.ts';
+import { rolloutAnswer } from '../commands/apply/rollout.ts';
+import { noTotals } from '../commands/apply/rollout-totals.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from './waves-left.ts';
 
 const limits = vi.hoisted(() => {

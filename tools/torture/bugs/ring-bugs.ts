@@ -86,7 +86,7 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'gone-at-once',
     about: 'a removed server that does not answer the first question counts as gone for good',
     nemeses: [removedAndBack],
-    file: 'tools/ring-builder/commands/carry-out/wait-drains.ts',
+    file: 'tools/ring-builder/commands/apply/wait-drains.ts',
     find: 'const downMsMaxFirst = 10_000;',
     replace: 'const downMsMaxFirst = 0;',
   },

@@ -14,7 +14,7 @@ import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { versionOf, versionPositional } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
-import { printDevices } from '../look/diff.ts';
+import { printDevices } from '../history/diff.ts';
 
 export const verb: Verb = {
   positionals: versionPositional,

@@ -16,8 +16,8 @@ import { reviewedPlan } from '../../plan/reviewed-plan.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { whenIdle } from '../../versions/staged-in-vain.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
-import { bytesAtOnce, bytesOf, maxBytesOption } from './ask-copy-limits.ts';
-import { COPY_STEPS_MAX, type CopyStep, copySteps } from './rollout-step.ts';
+import { bytesAtOnce, bytesOf, maxBytesOption } from '../apply/ask-copy-limits.ts';
+import { COPY_STEPS_MAX, type CopyStep, copySteps } from '../apply/rollout-step.ts';
 
 export const verb: Verb = {
   options: {
