@@ -2,7 +2,7 @@
 // small clusters, changes and even illegal tables.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { type Certificate, certify } from '@ringwright/builder/certify/certify';
-import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { placementProblem } from '@ringwright/builder/placement/placement-problem';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';

@@ -1,12 +1,12 @@
 // Attack: compares tables balanced by bytes with every legal table of small clusters.
 import { join } from 'node:path';
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { planBytes } from '@ringwright/builder/ask/plan-bytes';
+import { planBytes } from '@ringwright/builder/analysis/plan-bytes';
 import { certify } from '@ringwright/builder/certify/certify';
 import { evenBytes } from '@ringwright/builder/flow/even-bytes';
 import { rebalance } from '@ringwright/builder/flow/rebalance';
-import { placementOf, tableOf } from '@ringwright/builder/place/placement';
-import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { placementOf, tableOf } from '@ringwright/builder/placement/placement';
+import { placementProblem } from '@ringwright/builder/placement/placement-problem';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { movesTo } from '@ringwright/builder/plan/plan-optimum';
 import { planVersion } from '@ringwright/builder/plan/plan-version';

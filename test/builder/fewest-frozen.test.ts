@@ -1,9 +1,9 @@
 // Attack: half of the partitions are frozen. Compares imbalance and moves with an exact solver.
 import { seededRandom } from '@ringwright/base/random';
 import { rebalance } from '@ringwright/builder/flow/rebalance';
-import { interimTargets } from '@ringwright/builder/place/interim-targets';
-import { type Placement, placementOf } from '@ringwright/builder/place/placement';
-import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { interimTargets } from '@ringwright/builder/placement/interim-targets';
+import { type Placement, placementOf } from '@ringwright/builder/placement/placement';
+import { placementProblem } from '@ringwright/builder/placement/placement-problem';
 import { movesTo } from '@ringwright/builder/plan/plan-optimum';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';

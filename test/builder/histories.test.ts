@@ -1,6 +1,6 @@
 // Attack: long random histories of changes. Every version is checked against the definitions.
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { ringFigures } from '@ringwright/builder/ask/figures';
+import { ringFigures } from '@ringwright/builder/analysis/figures';
 import { certify } from '@ringwright/builder/certify/certify';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';

@@ -1,6 +1,6 @@
 // Attack: clusters shaped like S1 to S3 of the Swift baseline: moves at the bound, good figures.
 import { seededRandom } from '@ringwright/base/random';
-import { ringFigures } from '@ringwright/builder/ask/figures';
+import { ringFigures } from '@ringwright/builder/analysis/figures';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';

@@ -31,7 +31,7 @@ import {
   packGreeting,
   packHead,
   ticketOf,
-} from '../../packages/partition/src/carry/copy-greeting.ts';
+} from '../../packages/partition/src/carrier/copy-greeting.ts';
 import { sampleRing } from '../../packages/ring/test/support/sample-ring.ts';
 import { allowedHosts } from '../../packages/server/src/http/check-request.ts';
 import { parseBatch } from '../../packages/server/src/http/http-batch-schema.ts';

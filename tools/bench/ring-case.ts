@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { ringFigures } from '@ringwright/builder/ask/figures';
+import { ringFigures } from '@ringwright/builder/analysis/figures';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 // Program: builds and changes one scenario in its own process; prints a JSON line per step.

@@ -13,7 +13,7 @@ const PROGRAMS = {
   'ring-builder': 'tools/ring-builder/main.ts',
   'ring-server': 'tools/ring-server/main.ts',
   'ring-worker': 'packages/server/src/rings/ring-worker.ts',
-  'copy-program': 'packages/partition/src/carry/copy-program.ts',
+  'copy-program': 'packages/partition/src/carrier/copy-program.ts',
   'side-program': 'packages/partition/src/side/side-program.ts',
 };
 

@@ -13,14 +13,14 @@ import { copyInProcess } from './copy/copy-live-file.ts';
 import { roomFor } from './copy/staged-copy.ts';
 import { type PartitionRef, partitionName } from './file/data-paths.ts';
 import { isEmpty, type Partition } from './file/partition.ts';
-import { changeMarks } from './parts/change-marks.ts';
-import { type AdoptedChild, ChildFills } from './parts/child-fills.ts';
-import type { Mirror, MirrorPhase } from './parts/mirrors.ts';
-import { bytesOnDisk } from './parts/store-figures.ts';
-import { partitionOf, type StoreParts } from './parts/store-parts.ts';
-import { checkThere, readPartitionFile } from './parts/use-partition.ts';
 import { scrubPartition } from './scrub-partition.ts';
 import type { BuiltChild } from './side/build-children.ts';
+import { changeMarks } from './store/change-marks.ts';
+import { type AdoptedChild, ChildFills } from './store/child-fills.ts';
+import type { Mirror, MirrorPhase } from './store/mirrors.ts';
+import { bytesOnDisk } from './store/store-figures.ts';
+import { partitionOf, type StoreParts } from './store/store-parts.ts';
+import { checkThere, readPartitionFile } from './store/use-partition.ts';
 
 interface ChildrenHere {
   readonly keyspace: string;

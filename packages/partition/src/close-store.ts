@@ -9,9 +9,9 @@ import { noteIfReplaced } from './file/lost-file.ts';
 import { noSegment, noteSynced, type Partition } from './file/partition.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { listSegments, removeSegments } from './log/log-segment.ts';
-import { damageOf } from './parts/check-open-files.ts';
-import { finishFile, finishFiles } from './parts/finish-file.ts';
-import type { StoreParts } from './parts/store-parts.ts';
+import { damageOf } from './store/check-open-files.ts';
+import { finishFile, finishFiles } from './store/finish-file.ts';
+import type { StoreParts } from './store/store-parts.ts';
 
 /**
  * Rejects with STORE_FAILED when a file could not be checkpointed. The log then stays, and the next

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { statements } from './file/partition-statements.ts';
-import type { StoreParts } from './parts/store-parts.ts';
-import { withFile } from './parts/use-partition.ts';
+import type { StoreParts } from './store/store-parts.ts';
+import { withFile } from './store/use-partition.ts';
 
 /**
  * Index entries per turn: 1.5 us for each lookup in the table. More if many records expire in the

@@ -15,7 +15,7 @@ import { isUnfinished } from './file/read-partitions.ts';
 import { damageError, isDamage } from './file/sqlite-errors.ts';
 import { tallyOf } from './file/tally.ts';
 import { newestRecords } from './newest-records.ts';
-import { roomToStart } from './parts/room-to-start.ts';
+import { roomToStart } from './store/room-to-start.ts';
 import type { Store } from './store.ts';
 
 /** What a running store would show, and the size of its log. */

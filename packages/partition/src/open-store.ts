@@ -21,7 +21,7 @@ import {
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { lockDirectory } from './audit/directory-lock.ts';
-import { CopyProcess } from './carry/copy-process.ts';
+import { CopyProcess } from './carrier/copy-process.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
 import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { Memtables } from './file/memtables.ts';
@@ -33,11 +33,11 @@ import { CommitLog } from './log/commit-log.ts';
 import type { LogBatch, WriteCall } from './log/log-batch.ts';
 import type { LogSegment } from './log/log-segment.ts';
 import { type StoreLimits, storeLimits } from './log/store-limits.ts';
-import { DiskSpace } from './parts/disk-space.ts';
-import { finishFile } from './parts/finish-file.ts';
-import { failureOf, type StoreParts } from './parts/store-parts.ts';
 import { recoverLog } from './recover-log.ts';
 import { SideProcess } from './side/side-process.ts';
+import { DiskSpace } from './store/disk-space.ts';
+import { finishFile } from './store/finish-file.ts';
+import { failureOf, type StoreParts } from './store/store-parts.ts';
 import { Store } from './store.ts';
 
 interface OpenStoreOptions {

@@ -6,9 +6,9 @@ import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
-import { changeMarks } from './parts/change-marks.ts';
-import type { StoreParts } from './parts/store-parts.ts';
-import { withFile } from './parts/use-partition.ts';
+import { changeMarks } from './store/change-marks.ts';
+import type { StoreParts } from './store/store-parts.ts';
+import { withFile } from './store/use-partition.ts';
 
 /** Rows examined per turn: 4 us each for 1 KB rows, and 20 us each where all are removed. */
 const ROWS_PER_TURN = 1_024;

@@ -16,8 +16,8 @@ import {
   removeSegments,
 } from './log/log-segment.ts';
 import { replayLog } from './log/replay-log.ts';
-import { finishFiles } from './parts/finish-file.ts';
-import type { StoreParts } from './parts/store-parts.ts';
+import { finishFiles } from './store/finish-file.ts';
+import type { StoreParts } from './store/store-parts.ts';
 
 /** Nobody is served yet, so large transactions only save time. */
 const RECOVERY = {

@@ -19,9 +19,9 @@ import { openDataFile } from './file/open-files.ts';
 import { noSegment, type Partition, pinned } from './file/partition.ts';
 import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
-import { currentTurn } from './parts/finish-file.ts';
-import { leaveMirror } from './parts/mirrors.ts';
-import { checkOpen, failed, type StoreParts } from './parts/store-parts.ts';
+import { currentTurn } from './store/finish-file.ts';
+import { leaveMirror } from './store/mirrors.ts';
+import { checkOpen, failed, type StoreParts } from './store/store-parts.ts';
 
 /**
  * Resolves to true when the partition has a durable file again with everything it had; nothing was

@@ -5,7 +5,7 @@ import { findingOf } from './audit/audit-partition-file.ts';
 import { takeSnapshot } from './copy/snapshot.ts';
 import type { Partition } from './file/partition.ts';
 import { isDamage, isUnreadable } from './file/sqlite-errors.ts';
-import type { StoreParts } from './parts/store-parts.ts';
+import type { StoreParts } from './store/store-parts.ts';
 
 export interface Scrubbed {
   /** Bytes read. */

@@ -30,16 +30,16 @@ import type {
   WriteOutcome,
 } from './file/record.ts';
 import { type NewestRecord, newestRecords } from './newest-records.ts';
-import { changeMarks } from './parts/change-marks.ts';
-import { checkOpenFiles, type FilesCheck } from './parts/check-open-files.ts';
-import { queueWriteFor, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
-import { storeDisk, storeRequests } from './parts/store-figures.ts';
-import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
-import { storePages, storePeers } from './parts/store-rows.ts';
-import { readForRequest, usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
+import { changeMarks } from './store/change-marks.ts';
+import { checkOpenFiles, type FilesCheck } from './store/check-open-files.ts';
+import { queueWriteFor, queueWrites, type WriteCaller } from './store/queue-writes.ts';
+import { storeDisk, storeRequests } from './store/store-figures.ts';
+import { checkOpen, partitionOf, type StoreParts } from './store/store-parts.ts';
+import { storePages, storePeers } from './store/store-rows.ts';
+import { readForRequest, usePartition } from './store/use-partition.ts';
 import { createPartition, dropPartition } from './trash/partition-lifecycle.ts';
 import { storeTrash } from './trash/restore-trash.ts';
 

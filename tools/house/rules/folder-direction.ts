@@ -10,15 +10,23 @@ const FOLDER_FILES_MAX = 40;
 /** Bottom first; '.' is the package's own folder. Folders of one line do not import each other. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/ring/src': ['partitioner', '.', 'file', 'trust', 'audit'],
-  'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask compare'],
+  'packages/builder/src': [
+    'state',
+    'shares',
+    'placement',
+    'flow',
+    'certify',
+    'plan',
+    'analysis compare',
+  ],
   'packages/repository/src': ['folder', 'shared', '.', 'verify'],
   'packages/partition/src': [
     'file',
     'log',
     'audit',
     'side',
-    'carry',
-    'parts',
+    'carrier',
+    'store',
     'trash',
     'copy',
     '.',

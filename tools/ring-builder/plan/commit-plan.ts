@@ -2,7 +2,7 @@
 // compose.
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
-import { replicaLoss } from '@ringwright/builder/ask/replica-loss';
+import { replicaLoss } from '@ringwright/builder/analysis/replica-loss';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';

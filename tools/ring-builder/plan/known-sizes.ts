@@ -5,7 +5,7 @@ import {
   type KnownDisk,
   type KnownSizes,
   withChildren,
-} from '@ringwright/builder/ask/plan-traffic';
+} from '@ringwright/builder/analysis/plan-traffic';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
 import { partitionSizes } from '@ringwright/builder/state/partition-sizes';

@@ -2,7 +2,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
-import { type DeviceTraffic, neverFits, planTraffic } from '@ringwright/builder/ask/plan-traffic';
+import {
+  type DeviceTraffic,
+  neverFits,
+  planTraffic,
+} from '@ringwright/builder/analysis/plan-traffic';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { printBytes } from '../cli/print-bytes.ts';
 import { lowerWeight } from '../servers/full-disk.ts';

@@ -3,11 +3,11 @@
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
-import { movesAtRisk, type TierRisk } from '@ringwright/builder/ask/moves-at-risk';
-import { type PlanBytes, planBytes } from '@ringwright/builder/ask/plan-bytes';
-import { planTraffic } from '@ringwright/builder/ask/plan-traffic';
-import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/ask/replica-loss';
-import { type TierPlan, tierPlans } from '@ringwright/builder/ask/tier-plans';
+import { movesAtRisk, type TierRisk } from '@ringwright/builder/analysis/moves-at-risk';
+import { type PlanBytes, planBytes } from '@ringwright/builder/analysis/plan-bytes';
+import { planTraffic } from '@ringwright/builder/analysis/plan-traffic';
+import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/analysis/replica-loss';
+import { type TierPlan, tierPlans } from '@ringwright/builder/analysis/tier-plans';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { givenUpBy, wantedIntervals } from '@ringwright/builder/plan/plan-reshape';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';

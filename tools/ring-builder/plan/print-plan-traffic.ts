@@ -2,8 +2,8 @@
 
 import { counted } from '@ringwright/base/counted';
 import { type Column, printTable } from '@ringwright/base/print-table';
-import type { PlanBytes } from '@ringwright/builder/ask/plan-bytes';
-import type { DeviceTraffic, Traffic } from '@ringwright/builder/ask/plan-traffic';
+import type { PlanBytes } from '@ringwright/builder/analysis/plan-bytes';
+import type { DeviceTraffic, Traffic } from '@ringwright/builder/analysis/plan-traffic';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { MS_PER_HOUR } from '../cli/hours.ts';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';

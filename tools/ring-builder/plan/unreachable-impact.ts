@@ -1,5 +1,5 @@
 // Counts what unreachable devices mean for the partitions of a ring. Pure.
-import { availabilityOf } from '@ringwright/builder/ask/availability';
+import { availabilityOf } from '@ringwright/builder/analysis/availability';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import type { SlottedRing } from '@ringwright/ring/slots-of';

@@ -49,12 +49,12 @@ export const durabilityBugs: readonly SeededBug[] = [
     name: 'log-freed-before-file-counts',
     about: 'a log segment is removed while a start still throws the new file of a partition away',
     nemeses: [restingPartition],
-    file: 'packages/partition/src/parts/finish-file.ts',
+    file: 'packages/partition/src/store/finish-file.ts',
     find: 'await finishPartitionDirectory(home, partition.incarnation);',
     replace: 'void finishPartitionDirectory;',
     also: [
       {
-        file: 'packages/partition/src/parts/finish-file.ts',
+        file: 'packages/partition/src/store/finish-file.ts',
         find: 'await parts.empties.remove({ keyspace, partition: number });',
         replace: '',
       },

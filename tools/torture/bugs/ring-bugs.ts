@@ -78,7 +78,7 @@ export const ringBugs: readonly SeededBug[] = [
     name: 'digests-not-compared',
     about: 'a holder counts as having everything when its last rows are here, whatever its digest',
     nemeses: [lackedByHolder],
-    file: 'packages/partition/src/parts/store-rows.ts',
+    file: 'packages/partition/src/store/store-rows.ts',
     find: 'return difference.high === 0 && difference.low === 0;',
     replace: 'return true;',
   },

@@ -22,7 +22,7 @@ export const splitBugs: readonly SeededBug[] = [
     name: 'written-only-to-parent',
     about: 'writes that come while a partition is split go to the parent alone',
     nemeses: [splitsAndMerges],
-    file: 'packages/partition/src/parts/mirrors.ts',
+    file: 'packages/partition/src/store/mirrors.ts',
     find: 'if (phase === undefined) return null;',
     replace: 'return null;',
   },

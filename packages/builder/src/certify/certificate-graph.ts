@@ -1,7 +1,7 @@
 // The input of the certificate: bounds of the tree, and both tables as leaves. Pure.
 // It is written from the definitions: it shares the targets with the builder, but no search.
 import type { Table } from '@ringwright/ring/ring';
-import type { Targets } from '../place/targets.ts';
+import type { Targets } from '../placement/targets.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 
 export interface CertificateGraph {

@@ -4,9 +4,9 @@
 import type { Finding } from '@ringwright/base/finding';
 import { deviceIn, noDeviceIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { pinnedProblem } from '../flow/pinned-targets.ts';
-import { heldProblem, withoutHeld } from '../place/held-devices.ts';
-import { placementOf } from '../place/placement.ts';
-import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
+import { heldProblem, withoutHeld } from '../placement/held-devices.ts';
+import { placementOf } from '../placement/placement.ts';
+import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { scanTables } from './certificate-faults.ts';
 import { certificateGraph } from './certificate-graph.ts';

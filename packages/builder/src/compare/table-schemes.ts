@@ -4,8 +4,8 @@
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
 import type { Ring } from '@ringwright/ring/ring';
-import { shuffle } from '../place/shuffle.ts';
-import { preferenceList } from '../place/walk-placement.ts';
+import { shuffle } from '../placement/shuffle.ts';
+import { preferenceList } from '../placement/walk-placement.ts';
 import { nextRing } from '../plan/next-ring.ts';
 import { planVersion } from '../plan/plan-version.ts';
 import { applyChanges } from '../state/apply-changes.ts';

@@ -2,7 +2,7 @@
 
 import { seededRandom } from '@ringwright/base/random';
 import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
-import { preferenceList } from '../place/walk-placement.ts';
+import { preferenceList } from '../placement/walk-placement.ts';
 import {
   byPosition,
   clockwise,

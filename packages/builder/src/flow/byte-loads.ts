@@ -1,10 +1,15 @@
 // Bytes by device while slots change devices: the slots of each device in order of size. Pure.
 import { firstWhere } from '@ringwright/ring/first-where';
-import type { HeldLeaves } from '../place/held-devices.ts';
-import { loadsOf, type Placement } from '../place/placement.ts';
-import { enterPartition, hadLeaf, leavePartition, replicasOf } from '../place/rebalance-work.ts';
-import { createRules, type SlotRules } from '../place/slot-rules.ts';
-import type { Targets } from '../place/targets.ts';
+import type { HeldLeaves } from '../placement/held-devices.ts';
+import { loadsOf, type Placement } from '../placement/placement.ts';
+import {
+  enterPartition,
+  hadLeaf,
+  leavePartition,
+  replicasOf,
+} from '../placement/rebalance-work.ts';
+import { createRules, type SlotRules } from '../placement/slot-rules.ts';
+import type { Targets } from '../placement/targets.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 
 export interface ByteProblem {

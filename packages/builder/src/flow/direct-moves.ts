@@ -1,14 +1,14 @@
 // Second step of a rebalance: moves slots from leaves above quota to leaves below it. Pure.
 // Far first: a surplus leaves its region while it can, since later only near moves may be legal.
-import { drawLeaf, type SlotPlace, setSlot } from '../place/draw-leaf.ts';
+import { drawLeaf, type SlotPlace, setSlot } from '../placement/draw-leaf.ts';
 import {
   enterPartition,
   hadLeaf,
   leavePartition,
   type RebalanceWork,
   replicasOf,
-} from '../place/rebalance-work.ts';
-import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
+} from '../placement/rebalance-work.ts';
+import { addLeaf, hasRoom, removeLeaf } from '../placement/slot-rules.ts';
 
 /** Each pass looks at every slot once; later passes are less selective. */
 export function moveDirectly(work: RebalanceWork): void {

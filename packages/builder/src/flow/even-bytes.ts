@@ -1,8 +1,8 @@
 // Finds, among tables with the same number of moves, one that spreads bytes more evenly. Pure.
 // It is a local search: it ends when no change of one slot, and no tried exchange of two, helps.
 import { byteLooksMax } from '@ringwright/base/limits-rings';
-import type { Placement } from '../place/placement.ts';
-import { replicasOf } from '../place/rebalance-work.ts';
+import type { Placement } from '../placement/placement.ts';
+import { replicasOf } from '../placement/rebalance-work.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { levelsOf } from '../state/partition-sizes.ts';
 import { type ByteLoads, type ByteProblem, byteLoads, giveSlot } from './byte-loads.ts';

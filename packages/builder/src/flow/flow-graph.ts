@@ -1,9 +1,9 @@
 // The residual graph of the min-cost flow of a rebalance, on leaves instead of 10^9 arcs. Pure.
 // An arc e -> d lets one partition replace e by d. It costs 1 when d is new to the partition, and
 // saves 1 when e was new. Rounding arcs of cost 0 move a unit of quota between leaves.
-import type { RebalanceWork } from '../place/rebalance-work.ts';
-import { replicasOf, slotOf } from '../place/rebalance-work.ts';
-import type { Targets } from '../place/targets.ts';
+import type { RebalanceWork } from '../placement/rebalance-work.ts';
+import { replicasOf, slotOf } from '../placement/rebalance-work.ts';
+import type { Targets } from '../placement/targets.ts';
 
 /** A label is cost * COST + hops: shortest paths by cost, then by number of arcs. */
 export const COST = 2 ** 20;

@@ -6,8 +6,8 @@ import {
   leavePartition,
   mayGive,
   replicasOf,
-} from '../place/rebalance-work.ts';
-import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
+} from '../placement/rebalance-work.ts';
+import { addLeaf, hasRoom, removeLeaf } from '../placement/slot-rules.ts';
 import { COST, droppedLeaves, type FlowGraph, UNREACHED } from './flow-graph.ts';
 
 /** Far more passes than shortest paths have arcs; only a negative cycle would need more. */

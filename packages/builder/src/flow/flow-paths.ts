@@ -1,7 +1,7 @@
 // Augments along shortest paths: a blocking flow, depth first with current-arc pointers. Pure.
-import { setSlot } from '../place/draw-leaf.ts';
-import { findLeaf } from '../place/find-leaf.ts';
-import type { Placement } from '../place/placement.ts';
+import { setSlot } from '../placement/draw-leaf.ts';
+import { findLeaf } from '../placement/find-leaf.ts';
+import type { Placement } from '../placement/placement.ts';
 import {
   enterPartition,
   hadLeaf,
@@ -10,8 +10,8 @@ import {
   type RebalanceWork,
   replicasOf,
   slotOf,
-} from '../place/rebalance-work.ts';
-import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
+} from '../placement/rebalance-work.ts';
+import { addLeaf, hasRoom, removeLeaf } from '../placement/slot-rules.ts';
 import { COST, droppedLeaves, type FlowGraph } from './flow-graph.ts';
 
 /** One arc of a path; a rounding arc has no partition. */

@@ -4,12 +4,12 @@
 // surplus.
 import { assert } from '@ringwright/base/assert';
 import type { Ring } from '@ringwright/ring/ring';
-import { boundsOf, pinnedBounds } from '../place/partition-bounds.ts';
-import { type Placement, shapeOf } from '../place/placement.ts';
-import type { PlacementProblem } from '../place/placement-problem.ts';
-import { replicasOf } from '../place/rebalance-work.ts';
-import { type Targets, targetsOfLeaves } from '../place/targets.ts';
-import { leastCost, treeCosts } from '../place/tree-program.ts';
+import { boundsOf, pinnedBounds } from '../placement/partition-bounds.ts';
+import { type Placement, shapeOf } from '../placement/placement.ts';
+import type { PlacementProblem } from '../placement/placement-problem.ts';
+import { replicasOf } from '../placement/rebalance-work.ts';
+import { type Targets, targetsOfLeaves } from '../placement/targets.ts';
+import { leastCost, treeCosts } from '../placement/tree-program.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { rebalanceOrCut } from './rebalance.ts';

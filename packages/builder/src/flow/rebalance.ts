@@ -1,15 +1,15 @@
 // Turns the present table into one in which every node has its quota, in few moves. Pure.
 import { seededRandom } from '@ringwright/base/random';
-import { createBalance } from '../place/balance.ts';
-import { dropReplicas, reshaped } from '../place/change-replicas.ts';
-import type { HeldLeaves } from '../place/held-devices.ts';
-import { countPairs, emptyPairCounts } from '../place/pair-counts.ts';
-import { giveToHeirs, loadsOf, type Placement } from '../place/placement.ts';
-import { computeQuotas } from '../place/quotas.ts';
-import type { RebalanceWork } from '../place/rebalance-work.ts';
-import { repairPartitions } from '../place/repair-partitions.ts';
-import { createRules } from '../place/slot-rules.ts';
-import type { Targets } from '../place/targets.ts';
+import { createBalance } from '../placement/balance.ts';
+import { dropReplicas, reshaped } from '../placement/change-replicas.ts';
+import type { HeldLeaves } from '../placement/held-devices.ts';
+import { countPairs, emptyPairCounts } from '../placement/pair-counts.ts';
+import { giveToHeirs, loadsOf, type Placement } from '../placement/placement.ts';
+import { computeQuotas } from '../placement/quotas.ts';
+import type { RebalanceWork } from '../placement/rebalance-work.ts';
+import { repairPartitions } from '../placement/repair-partitions.ts';
+import { createRules } from '../placement/slot-rules.ts';
+import type { Targets } from '../placement/targets.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { moveDirectly } from './direct-moves.ts';
 import { createFlowGraph, UNREACHED } from './flow-graph.ts';

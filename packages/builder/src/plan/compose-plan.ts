@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { partedParents } from '@ringwright/ring/reshape-ring';
 import { deviceIn, type Ring, type Table } from '@ringwright/ring/ring';
-import { placementProblem } from '../place/placement-problem.ts';
+import { placementProblem } from '../placement/placement-problem.ts';
 import type { BuilderState, Component } from '../state/builder-state.ts';
 import { changeCommand } from '../state/composition.ts';
 import { dropEmptyDevices } from '../state/drop-empty-devices.ts';

@@ -5,7 +5,7 @@ import { movesInFlightMax } from '@ringwright/base/limits';
 import { laterMovesMax } from '@ringwright/base/limits-rings';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
-import type { Placement } from '../place/placement.ts';
+import type { Placement } from '../placement/placement.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';

@@ -1,7 +1,7 @@
 // Returns as moves the slots in which two placements have different leaves. Pure.
 import type { Table } from '@ringwright/ring/ring';
-import type { Placement } from '../place/placement.ts';
-import { replicasOf } from '../place/rebalance-work.ts';
+import type { Placement } from '../placement/placement.ts';
+import { replicasOf } from '../placement/rebalance-work.ts';
 import type { PlannedMove } from './plan.ts';
 
 /**

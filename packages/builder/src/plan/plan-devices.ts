@@ -1,6 +1,6 @@
 // The slots that a plan takes from each device and gives to it. Pure.
 import type { Ring, Table } from '@ringwright/ring/ring';
-import type { PlacementProblem } from '../place/placement-problem.ts';
+import type { PlacementProblem } from '../placement/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { DevicePlan, Plan } from './plan.ts';
 

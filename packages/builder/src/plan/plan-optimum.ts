@@ -5,9 +5,9 @@ import { firstWhere } from '@ringwright/ring/first-where';
 import type { Ring } from '@ringwright/ring/ring';
 import { certify } from '../certify/certify.ts';
 import { rebalance } from '../flow/rebalance.ts';
-import { loadsOf, type Placement, placementOf, tableOf } from '../place/placement.ts';
-import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
-import { computeQuotas, movesAtLeast } from '../place/quotas.ts';
+import { loadsOf, type Placement, placementOf, tableOf } from '../placement/placement.ts';
+import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
+import { computeQuotas, movesAtLeast } from '../placement/quotas.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 
 /** Candidate overloads. A bisection tries some of them, each with a whole rebalance. */

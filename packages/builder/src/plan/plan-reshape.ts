@@ -13,7 +13,7 @@ import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settin
 import { type ReshapeMapping, reshapeMapping } from '@ringwright/ring/partitioner/reshape';
 import { beginReshape, finishReshape, partedParents } from '@ringwright/ring/reshape-ring';
 import { deviceIn, type Ring } from '@ringwright/ring/ring';
-import { placementProblem } from '../place/placement-problem.ts';
+import { placementProblem } from '../placement/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { unfit } from '../state/reshaped-by.ts';
 import { denseHead } from './dense-head.ts';

@@ -8,15 +8,15 @@ import {
   frozenInShape,
   reshaped,
   urgentSlots,
-} from '../place/change-replicas.ts';
-import { heldLeaves, heldProblem, withoutHeld } from '../place/held-devices.ts';
-import { interimTargets } from '../place/interim-targets.ts';
-import { placeInitial } from '../place/place-initial.ts';
-import { type Placement, placementOf, tableOf } from '../place/placement.ts';
-import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
-import { computeQuotas } from '../place/quotas.ts';
-import { createRules } from '../place/slot-rules.ts';
-import { walkPlacement } from '../place/walk-placement.ts';
+} from '../placement/change-replicas.ts';
+import { heldLeaves, heldProblem, withoutHeld } from '../placement/held-devices.ts';
+import { interimTargets } from '../placement/interim-targets.ts';
+import { placeInitial } from '../placement/place-initial.ts';
+import { type Placement, placementOf, tableOf } from '../placement/placement.ts';
+import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
+import { computeQuotas } from '../placement/quotas.ts';
+import { createRules } from '../placement/slot-rules.ts';
+import { walkPlacement } from '../placement/walk-placement.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import {
   frozenToo,

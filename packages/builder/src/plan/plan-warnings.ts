@@ -2,7 +2,7 @@
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
-import type { PlacementProblem } from '../place/placement-problem.ts';
+import type { PlacementProblem } from '../placement/placement-problem.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
 import { SHARE_EPSILON } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';

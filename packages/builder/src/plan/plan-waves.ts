@@ -2,7 +2,7 @@
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { SlotRow, Table } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
-import type { Placement } from '../place/placement.ts';
+import type { Placement } from '../placement/placement.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { laterWaves } from './later-waves.ts';

@@ -11,7 +11,7 @@ import { entriesOf, partitionAt, withListedIntervals } from '@ringwright/ring/pa
 import { deviceIdsAt } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
-import { placementProblem } from '../place/placement-problem.ts';
+import { placementProblem } from '../placement/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { denseHead } from './dense-head.ts';
 import { filledPlan } from './filled-plan.ts';

@@ -1,6 +1,6 @@
 // Chooses moves of a wave so that no device ever holds more than both before and after the change.
 // Pure.
-import { loadsOf, type Placement } from '../place/placement.ts';
+import { loadsOf, type Placement } from '../placement/placement.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import type { PlannedMove } from './plan.ts';
 

@@ -2,8 +2,8 @@
 // Pure.
 // A partition that lost a device or gets one more slot may have other moves, which wait. Any of its
 // new leaves can take the urgent slot: a flow from leaves with an excess to leaves with room.
-import type { Placement } from '../place/placement.ts';
-import { replicasOf } from '../place/rebalance-work.ts';
+import type { Placement } from '../placement/placement.ts';
+import { replicasOf } from '../placement/rebalance-work.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { countMisfits, movingSlots, type WaveLimits } from './waves.ts';
 

@@ -1,9 +1,9 @@
 // The part of a wanted placement that the next version may reach: one slot per partition. Pure.
 // Waiting costs nothing. Legal sets are matroid bases, so the parts of a change are legal in some
 // order, and each move done reduces the moves left by exactly one.
-import type { Placement } from '../place/placement.ts';
-import { replicasOf } from '../place/rebalance-work.ts';
-import { addLeaf, removeLeaf, type SlotRules, startPartition } from '../place/slot-rules.ts';
+import type { Placement } from '../placement/placement.ts';
+import { replicasOf } from '../placement/rebalance-work.ts';
+import { addLeaf, removeLeaf, type SlotRules, startPartition } from '../placement/slot-rules.ts';
 
 export interface Wave {
   /** The placement after this version. */

@@ -1,8 +1,8 @@
 // Attack: checks shares of random trees against their definitions: sums, caps, overload, quotas.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
-import { computeQuotas } from '../place/quotas.ts';
-import { computeTargets } from '../place/targets.ts';
+import { computeQuotas } from '../placement/quotas.ts';
+import { computeTargets } from '../placement/targets.ts';
 import type { BuilderDevice } from '../state/builder-state.ts';
 import { buildTree, sumUp, type TierTree } from '../state/tier-tree.ts';
 import { requiredOverload } from './required-overload.ts';

@@ -15,11 +15,11 @@ import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import type { PreparedBallot } from '../file/record.ts';
-import { logChange } from '../parts/change-marks.ts';
-import { currentTurn } from '../parts/finish-file.ts';
-import { queueWrites } from '../parts/queue-writes.ts';
-import { failed, type StoreParts } from '../parts/store-parts.ts';
-import { checkThere, useRows } from '../parts/use-partition.ts';
+import { logChange } from '../store/change-marks.ts';
+import { currentTurn } from '../store/finish-file.ts';
+import { queueWrites } from '../store/queue-writes.ts';
+import { failed, type StoreParts } from '../store/store-parts.ts';
+import { checkThere, useRows } from '../store/use-partition.ts';
 
 /**
  * Adopts a staged copy. `directory` holds data.db, which nobody has open and which has the rows of

@@ -1,10 +1,10 @@
 // A partition file that the carrier of this server fetches from the source's carrier.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyIdleMsMax } from '@ringwright/base/limits-copies';
-import type { CarrierEndpoint, CopyReport, FilePart } from '../carry/copy-work.ts';
+import type { CarrierEndpoint, CopyReport, FilePart } from '../carrier/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
-import type { StoreParts } from '../parts/store-parts.ts';
+import type { StoreParts } from '../store/store-parts.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 import { type StagedCopy, stageCopy } from './staged-copy.ts';
 

@@ -8,8 +8,8 @@ import { removeFiles } from '@ringwright/node/remove-files';
 import { ChangedPages } from '../file/changed-pages.ts';
 import { noteDamage, type Partition, pinned } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
-import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { dropped, withFile } from '../parts/use-partition.ts';
+import { checkOpen, type StoreParts } from '../store/store-parts.ts';
+import { dropped, withFile } from '../store/use-partition.ts';
 
 /**
  * Keeps the file open, and checkpoints waiting, until `endHold`. A checkpoint that cannot wait any

@@ -6,7 +6,7 @@ import { copySyncBytes } from '@ringwright/base/limits-copies';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
-import type { StoreParts } from '../parts/store-parts.ts';
+import type { StoreParts } from '../store/store-parts.ts';
 import { type CopyManifest, checkManifest } from './copy-manifest.ts';
 import { type StagedCopy, stageCopy } from './staged-copy.ts';
 

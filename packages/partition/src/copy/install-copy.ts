@@ -9,9 +9,9 @@ import { openDataFile } from '../file/open-files.ts';
 import { isEmpty, noSegment, type Partition, pinned } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
-import { currentTurn } from '../parts/finish-file.ts';
-import { failed, type StoreParts } from '../parts/store-parts.ts';
-import { checkThere } from '../parts/use-partition.ts';
+import { currentTurn } from '../store/finish-file.ts';
+import { failed, type StoreParts } from '../store/store-parts.ts';
+import { checkThere } from '../store/use-partition.ts';
 import { clearAway, logState, type Replaced, switchHere } from './adopt-copy.ts';
 
 interface FinishedCopy {

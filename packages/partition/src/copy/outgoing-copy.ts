@@ -4,12 +4,12 @@ import { statSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyHoldLookMs, copyHoldMsMax } from '@ringwright/base/limits-copies';
 import { removeFiles } from '@ringwright/node/remove-files';
-import type { CarrierEndpoint, CopyReport, FilePart } from '../carry/copy-work.ts';
+import type { CarrierEndpoint, CopyReport, FilePart } from '../carrier/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
-import type { DiskReservation } from '../parts/disk-space.ts';
-import type { StoreParts } from '../parts/store-parts.ts';
-import { withFile } from '../parts/use-partition.ts';
+import type { DiskReservation } from '../store/disk-space.ts';
+import type { StoreParts } from '../store/store-parts.ts';
+import { withFile } from '../store/use-partition.ts';
 import { beginHold, changedDuringCopy, endHold } from './copy-live-file.ts';
 import { type CopyDescription, described } from './copy-manifest.ts';
 

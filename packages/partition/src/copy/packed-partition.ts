@@ -11,8 +11,8 @@ import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, TombstoneMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import { packRecords } from '../file/record-bytes.ts';
-import type { StoreParts } from '../parts/store-parts.ts';
-import { type FileUse, readPartitionFile } from '../parts/use-partition.ts';
+import type { StoreParts } from '../store/store-parts.ts';
+import { type FileUse, readPartitionFile } from '../store/use-partition.ts';
 import { type CopyDescription, described } from './copy-manifest.ts';
 import { reserveCopy } from './staged-copy.ts';
 

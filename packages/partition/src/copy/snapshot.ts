@@ -11,9 +11,9 @@ import { openUntrusted } from '../file/open-sqlite.ts';
 import { type Partition, pinned } from '../file/partition.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import type { MetaRow } from '../file/schema.ts';
-import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { withFile } from '../parts/use-partition.ts';
 import type { CopiedFile } from '../side/side-process.ts';
+import { checkOpen, type StoreParts } from '../store/store-parts.ts';
+import { withFile } from '../store/use-partition.ts';
 import { backUpFile, whileHeld } from './copy-live-file.ts';
 import { type CopyManifest, described } from './copy-manifest.ts';
 

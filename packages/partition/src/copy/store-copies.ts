@@ -1,6 +1,6 @@
 // The copies of a store: sending, receiving, packing and unpacking partition files.
 import type { PartitionRef } from '../file/data-paths.ts';
-import { partitionOf, type StoreParts } from '../parts/store-parts.ts';
+import { partitionOf, type StoreParts } from '../store/store-parts.ts';
 import { receiveByCarrier } from './carrier-copy.ts';
 import type { CopyDescription } from './copy-manifest.ts';
 import { sendCopy } from './outgoing-copy.ts';

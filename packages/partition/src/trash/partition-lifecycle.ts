@@ -6,9 +6,9 @@ import { dataPaths, partitionName } from '../file/data-paths.ts';
 import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { emptyPartition } from '../file/read-partitions.ts';
-import { currentTurn } from '../parts/finish-file.ts';
-import { leaveMirror } from '../parts/mirrors.ts';
-import { checkOpen, failed, type StoreParts } from '../parts/store-parts.ts';
+import { currentTurn } from '../store/finish-file.ts';
+import { leaveMirror } from '../store/mirrors.ts';
+import { checkOpen, failed, type StoreParts } from '../store/store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
 /**

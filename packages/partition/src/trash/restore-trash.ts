@@ -18,7 +18,7 @@ import { restoreWal } from '../file/kept-wal.ts';
 import { newPartition } from '../file/partition.ts';
 import { placePartitionDirectory, syncPlaced } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
-import { checkOpen, failed, type StoreParts } from '../parts/store-parts.ts';
+import { checkOpen, failed, type StoreParts } from '../store/store-parts.ts';
 import { openNew } from './partition-lifecycle.ts';
 import {
   listTrash,

@@ -4,7 +4,7 @@
 // may not be on its disk. To find out, it would have to read all of it. A new start costs one
 // copied partition.
 
-import type { CarrierEndpoint } from '@ringwright/partition/carry/copy-work';
+import type { CarrierEndpoint } from '@ringwright/partition/carrier/copy-work';
 import type { CarrierCopy } from '@ringwright/partition/copy/carrier-copy';
 import type { CopyDescription, CopyManifest } from '@ringwright/partition/copy/copy-manifest';
 import type { IncomingCopy } from '@ringwright/partition/copy/incoming-copy';

@@ -3,9 +3,9 @@
 import { must } from '@ringwright/base/assert';
 import type { PartitionRef } from '@ringwright/partition/file/data-paths';
 import type { Write } from '@ringwright/partition/file/record';
-import type { AdoptedChild } from '@ringwright/partition/parts/child-fills';
-import type { MirrorPhase } from '@ringwright/partition/parts/mirrors';
 import type { Store } from '@ringwright/partition/store';
+import type { AdoptedChild } from '@ringwright/partition/store/child-fills';
+import type { MirrorPhase } from '@ringwright/partition/store/mirrors';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { reshapeMappingOf } from '@ringwright/ring/reshape-ring';

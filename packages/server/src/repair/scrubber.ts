@@ -10,8 +10,8 @@ import {
   scrubFirstMs,
 } from '@ringwright/base/limits-store';
 import { shortened } from '@ringwright/base/shortened';
-import type { FilesCheck } from '@ringwright/partition/parts/check-open-files';
 import type { Store } from '@ringwright/partition/store';
+import type { FilesCheck } from '@ringwright/partition/store/check-open-files';
 import { damageCharactersMax, damagedFilesMax, type filesLook } from '@ringwright/wire/files';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 

@@ -1,6 +1,6 @@
 // ring-builder set: stages other settings of the ring.
 import { type CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
-import { checkReplicaStep } from '@ringwright/builder/place/change-replicas';
+import { checkReplicaStep } from '@ringwright/builder/placement/change-replicas';
 import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog, requireHead } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';

@@ -3,8 +3,8 @@
 import type { Json } from '@ringwright/base/canonical-json';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { planTraffic } from '@ringwright/builder/ask/plan-traffic';
-import type { TierPlan } from '@ringwright/builder/ask/tier-plans';
+import { planTraffic } from '@ringwright/builder/analysis/plan-traffic';
+import type { TierPlan } from '@ringwright/builder/analysis/tier-plans';
 import { tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';

@@ -2,7 +2,7 @@
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { ringFigures } from '@ringwright/builder/ask/figures';
+import { ringFigures } from '@ringwright/builder/analysis/figures';
 import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';

@@ -1,7 +1,7 @@
 // ring-builder frontier: what each overload would gain and cost.
 
 import { printTable } from '@ringwright/base/print-table';
-import { overloadFrontier } from '@ringwright/builder/ask/frontier';
+import { overloadFrontier } from '@ringwright/builder/analysis/frontier';
 import { requireNotComposed } from '@ringwright/builder/state/composition';
 import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';

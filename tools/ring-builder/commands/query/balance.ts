@@ -2,8 +2,8 @@
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { ringFigures } from '@ringwright/builder/ask/figures';
-import { handoffFigures } from '@ringwright/builder/place/handoff-spread';
+import { ringFigures } from '@ringwright/builder/analysis/figures';
+import { handoffFigures } from '@ringwright/builder/placement/handoff-spread';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { stateOf } from '@ringwright/repository/folder/read-version';

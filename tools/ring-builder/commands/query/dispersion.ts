@@ -3,9 +3,9 @@
 
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { componentParts, type PartSettings } from '@ringwright/builder/ask/component-parts';
-import { type DomainSpread, domainSpreads } from '@ringwright/builder/ask/domain-spread';
-import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { componentParts, type PartSettings } from '@ringwright/builder/analysis/component-parts';
+import { type DomainSpread, domainSpreads } from '@ringwright/builder/analysis/domain-spread';
+import { placementProblem } from '@ringwright/builder/placement/placement-problem';
 import { denseHead } from '@ringwright/builder/plan/dense-head';
 import { requiredOverload } from '@ringwright/builder/shares/required-overload';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';

@@ -2,8 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { type Drill, drillRing } from '@ringwright/builder/ask/drill';
-import { hasRoom } from '@ringwright/builder/ask/plan-traffic';
+import { type Drill, drillRing } from '@ringwright/builder/analysis/drill';
+import { hasRoom } from '@ringwright/builder/analysis/plan-traffic';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierName } from '@ringwright/builder/state/tier-name';
 import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';

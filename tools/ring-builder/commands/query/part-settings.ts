@@ -1,5 +1,5 @@
 // Reads the settings by which the components of a composite ring compute their shares.
-import type { PartSettings } from '@ringwright/builder/ask/component-parts';
+import type { PartSettings } from '@ringwright/builder/analysis/component-parts';
 import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/verb.ts';

@@ -2,7 +2,7 @@
 // moved each slot.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
-import { type MoveReason, moveReason } from '@ringwright/builder/ask/move-reason';
+import { type MoveReason, moveReason } from '@ringwright/builder/analysis/move-reason';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { deviceIn, type Ring } from '@ringwright/ring/ring';

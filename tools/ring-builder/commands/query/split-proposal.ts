@@ -1,7 +1,7 @@
 // Turns a split or merge proposal into its reason and the command that stages it.
 import { counted } from '@ringwright/base/counted';
 import { quoteCommand } from '@ringwright/base/quote-command';
-import type { ReshapeProposal } from '@ringwright/builder/ask/propose-splits';
+import type { ReshapeProposal } from '@ringwright/builder/analysis/propose-splits';
 import { gatherPins } from '@ringwright/builder/plan/gather-pins';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';

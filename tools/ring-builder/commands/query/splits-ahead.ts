@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { splitPartsMax } from '@ringwright/base/limits';
 import { quoteCommand } from '@ringwright/base/quote-command';
-import { cutsAhead } from '@ringwright/builder/ask/propose-splits';
+import { cutsAhead } from '@ringwright/builder/analysis/propose-splits';
 import type { Change } from '@ringwright/builder/state/change';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { type Arguments, usage } from '../../cli/arguments.ts';

@@ -9,7 +9,7 @@ import {
   proposeSplits,
   type SplitLimits,
   smallNeighbours,
-} from '@ringwright/builder/ask/propose-splits';
+} from '@ringwright/builder/analysis/propose-splits';
 import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import type { Ring } from '@ringwright/ring/ring';

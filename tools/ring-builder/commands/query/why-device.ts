@@ -1,9 +1,9 @@
 // Answers `why RING DEVICE`: the device's share, its origin, and what the next version changes.
 
 import { counted } from '@ringwright/base/counted';
-import { type ComponentPart, componentParts } from '@ringwright/builder/ask/component-parts';
-import { ringFigures } from '@ringwright/builder/ask/figures';
-import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { type ComponentPart, componentParts } from '@ringwright/builder/analysis/component-parts';
+import { ringFigures } from '@ringwright/builder/analysis/figures';
+import { placementProblem } from '@ringwright/builder/placement/placement-problem';
 import { denseHead } from '@ringwright/builder/plan/dense-head';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierKinds, tierName } from '@ringwright/builder/state/tier-name';

@@ -1,7 +1,7 @@
 // Answers `why RING PARTITION`: each slot with its rule, its history and its next move.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/ask/why-slot';
+import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/analysis/why-slot';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import type { OpenedRing } from '@ringwright/repository/open-ring';

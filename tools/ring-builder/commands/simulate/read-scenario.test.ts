@@ -2,7 +2,7 @@
 // field.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { simulate } from '@ringwright/builder/ask/simulate';
+import { simulate } from '@ringwright/builder/analysis/simulate';
 import { expect, test } from 'vitest';
 import { parseCommandLine } from '../../command-line.ts';
 import { readScenario } from './read-scenario.ts';

@@ -2,7 +2,7 @@
 
 import { parseJson } from '@ringwright/base/parse-json';
 import { messageOf } from '@ringwright/base/thrown';
-import type { SimulationStep } from '@ringwright/builder/ask/simulate';
+import type { SimulationStep } from '@ringwright/builder/analysis/simulate';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { createState } from '@ringwright/builder/state/create-state';

@@ -2,7 +2,7 @@
 // written.
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
-import { type StepFigures, simulate } from '@ringwright/builder/ask/simulate';
+import { type StepFigures, simulate } from '@ringwright/builder/analysis/simulate';
 import { usage } from '../../cli/arguments.ts';
 import { textOption, type Verb } from '../../cli/verb.ts';
 import { readScenario } from './read-scenario.ts';

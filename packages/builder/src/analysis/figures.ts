@@ -1,10 +1,10 @@
 // How good a ring is: balance, dispersion and spread, from a ring and a builder state. Pure.
 
 import type { Ring } from '@ringwright/ring/ring';
-import { type SpreadFigures, spreadFigures } from '../place/pair-spread.ts';
-import { loadsOf, type Placement, placementOf } from '../place/placement.ts';
-import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
-import { replicasOf } from '../place/rebalance-work.ts';
+import { type SpreadFigures, spreadFigures } from '../placement/pair-spread.ts';
+import { loadsOf, type Placement, placementOf } from '../placement/placement.ts';
+import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
+import { replicasOf } from '../placement/rebalance-work.ts';
 import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';

@@ -1,7 +1,7 @@
 // Why a version moved a slot, from the ring before it and the state it was planned with. Pure.
 
 import type { Ring } from '@ringwright/ring/ring';
-import { placementProblem } from '../place/placement-problem.ts';
+import { placementProblem } from '../placement/placement-problem.ts';
 import { denseHead } from '../plan/dense-head.ts';
 import type { PlannedMove } from '../plan/plan.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';

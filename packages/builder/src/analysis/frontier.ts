@@ -1,6 +1,6 @@
 // The effect of each overload: better dispersion against fuller devices and more moves. Pure.
 
-import { placementProblem } from '../place/placement-problem.ts';
+import { placementProblem } from '../placement/placement-problem.ts';
 import { denseHead } from '../plan/dense-head.ts';
 import { type PlanInput, planVersion } from '../plan/plan-version.ts';
 import { requiredOverload } from '../shares/required-overload.ts';

@@ -4,7 +4,7 @@ import { isDiskFull } from '@ringwright/base/disk-error';
 import { messageOf } from '@ringwright/base/thrown';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DirectoryLock } from '../audit/directory-lock.ts';
-import type { CopyProcess } from '../carry/copy-process.ts';
+import type { CopyProcess } from '../carrier/copy-process.ts';
 import { dataPaths, type PartitionRef } from '../file/data-paths.ts';
 import type { EmptyPartitions } from '../file/empty-partitions.ts';
 import type { Memtables } from '../file/memtables.ts';

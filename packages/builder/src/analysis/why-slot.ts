@@ -3,9 +3,15 @@
 import { assert } from '@ringwright/base/assert';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { boundsOf, pinnedBounds } from '../place/partition-bounds.ts';
-import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
-import { addLeaf, createRules, hasRoom, removeLeaf, startPartition } from '../place/slot-rules.ts';
+import { boundsOf, pinnedBounds } from '../placement/partition-bounds.ts';
+import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
+import {
+  addLeaf,
+  createRules,
+  hasRoom,
+  removeLeaf,
+  startPartition,
+} from '../placement/slot-rules.ts';
 import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';

@@ -1,7 +1,7 @@
 // How replicas are spread over regions, zones and servers, compared with what is allowed. Pure.
 
 import type { Ring } from '@ringwright/ring/ring';
-import { placementProblem } from '../place/placement-problem.ts';
+import { placementProblem } from '../placement/placement-problem.ts';
 import { denseHead } from '../plan/dense-head.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
