@@ -12,6 +12,10 @@ const HINTS: Readonly<Record<string, string>> = {
   EEXIST: 'a file exists where a directory is needed',
   EISDIR: 'a directory exists where a file is needed',
   EIO: 'the disk is failing: look into the system log',
+  EMFILE: 'this process may not open more files: raise ulimit -n, or LimitNOFILE= of its unit',
+  ENFILE: 'this machine may not open more files: raise fs.file-max (sysctl)',
+  EFBIG: 'a file may not grow: see ulimit -f of this process, and the limits of the file system',
+  SQLITE_BUSY: 'another program has this file open: close it there (fuser FILE shows where)',
 };
 
 /** Whether the error, or its cause, is a full disk. */

@@ -18,7 +18,7 @@ import { openSqlite } from './open-sqlite.ts';
 import { noteDamage, noteSynced, type Partition, pinned } from './partition.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
-import { isCannotOpen } from './sqlite-errors.ts';
+import { isCannotOpen, withFileName } from './sqlite-errors.ts';
 
 const CHANGE_AND_BACK = 'UPDATE meta SET seq = seq + 1; UPDATE meta SET seq = seq - 1';
 
@@ -255,13 +255,24 @@ function openPartitionFile(root: string, partition: Partition): PartitionFile {
   );
 }
 
-/** Opens any partition file as its owner. Throws PARTITION_DAMAGED or an SqliteError. */
+/**
+ * Opens any partition file as its owner. Throws PARTITION_DAMAGED or an SqliteError that names the
+ * file.
+ */
 export function openDataFile(name: string): PartitionFile {
   if (!existsSync(name)) {
     throw new CodedError('PARTITION_DAMAGED', `${name} is missing`, { details: { file: name } });
   }
   restoreWal(name);
   const isWalNew = !existsSync(`${name}-wal`);
+  try {
+    return openTables(name, isWalNew);
+  } catch (error) {
+    throw withFileName(error, name);
+  }
+}
+
+function openTables(name: string, isWalNew: boolean): PartitionFile {
   const db = openSqlite(name);
   try {
     const file = new PartitionFile(db, isWalNew);

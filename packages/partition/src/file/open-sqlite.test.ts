@@ -1,4 +1,5 @@
-// Tests that SQLite holds an open partition file exclusively.
+// Tests that SQLite holds an open partition file exclusively, and what happens if another program
+// does.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -23,4 +24,25 @@ test('an open file is locked exclusively from its first read, without shared mem
   const other = new Database(join(place.directory, file), { timeout: 0 });
   expect(() => other.prepare('SELECT * FROM meta').get()).toThrow('database is locked');
   other.close();
+});
+
+test('a file that another program has open is named, and opens when that has ended', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  for (const partition of [0, 1]) {
+    await store.create('test', partition, 'ready');
+    await store.write([write('a', 'one', 1, partition)]);
+  }
+  await store.close();
+  const names = readdirSync(place.directory, { recursive: true, encoding: 'utf8' });
+  const name = names.find((one) => one.startsWith('partitions/test/1/') && one.endsWith('data.db'));
+  const file = join(place.directory, name ?? '');
+  const other = new Database(file, { readonly: true });
+  other.prepare('SELECT * FROM meta').get();
+  await expect(place.open()).rejects.toMatchObject({
+    code: 'SQLITE_BUSY',
+    message: `${file}: database is locked`,
+  });
+  other.close();
+  expect(textOf(await place.open(), 'a', 1)).toBe('one');
 });

@@ -1,6 +1,7 @@
 // Classifies SQLite's errors: a file that cannot be trusted, a failed disk, or a bug of ours. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
+import Database from 'better-sqlite3';
 
 // A constraint fails only if an index or a counter is not what this program wrote.
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH|CONSTRAINT)/;
@@ -24,6 +25,12 @@ export function isUnreadable(error: unknown): boolean {
 /** Whether a file could not be opened, for example because the process is out of descriptors. */
 export function isCannotOpen(error: unknown): boolean {
   return /^(SQLITE_CANTOPEN|EMFILE$|ENFILE$)/.test(codeOf(error));
+}
+
+/** SQLite's messages say what failed, but not in which of a thousand files. */
+export function withFileName(error: unknown, file: string): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  return new Database.SqliteError(`${file}: ${error.message}`, error.code);
 }
 
 /** Returns any damage as PARTITION_DAMAGED, with the original as cause. */
