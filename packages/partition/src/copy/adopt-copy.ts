@@ -101,7 +101,7 @@ async function mergeDurably(
   for (;;) {
     checkThere(parts, partition);
     // Entries applied from now on come from this segment or a later one.
-    partition.neededSegment = parts.log.oldestNeeded;
+    partition.neededSegment = parts.log.currentSegment;
     const rowsLeftBefore = rowsLeft();
     const piece = mergePiece(parts, partition, { copy, from: merged, rowsMax });
     merged = piece.lastSeq;

@@ -35,7 +35,7 @@ export async function installCopy(
   const oldIncarnation = partition.incarnation;
   using _ = pinned(partition);
   // Entries applied from now on come from this segment or a later one.
-  partition.neededSegment = parts.log.oldestNeeded;
+  partition.neededSegment = parts.log.currentSegment;
   try {
     const switched = await parts.mutex.run(currentTurn(partition), () =>
       place(parts, partition, copy),

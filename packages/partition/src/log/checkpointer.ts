@@ -8,7 +8,7 @@ import { listSegments, removeSegments } from './log-segment.ts';
 
 interface CheckpointerOptions {
   readonly logDirectory: string;
-  readonly log: Pick<CommitLog, 'oldestNeeded' | 'currentSegment'>;
+  readonly log: Pick<CommitLog, 'currentSegment'>;
   readonly partitions: () => Iterable<Partition>;
   readonly files: Pick<OpenFiles, 'use'>;
   readonly segmentsBehindMax: number;
@@ -93,7 +93,7 @@ export class Checkpointer {
     if (partition.file === null && partition.pendingMarks === null)
       return this.#finishClosed(partition);
     // Entries applied from now on come from this segment or a later one.
-    const { oldestNeeded } = this.#options.log;
+    const { currentSegment } = this.#options.log;
     using _ = pinned(partition);
     try {
       const file = this.#options.files.use(partition);
@@ -102,9 +102,9 @@ export class Checkpointer {
       if (isComplete && partition.isNew) {
         await this.#options.finish(partition);
         // Rows that arrived during `finish` may have been flushed, but are not synced.
-        if (partition.file === file) noteSynced(partition, oldestNeeded);
+        if (partition.file === file) noteSynced(partition, currentSegment);
       } else if (isComplete) {
-        const dirtySegment = file.unflushed === 'nothing' ? noSegment : oldestNeeded;
+        const dirtySegment = file.unflushed === 'nothing' ? noSegment : currentSegment;
         noteSynced(partition, dirtySegment);
       } else if (!holdBack(partition)) checkpointPartition(this.#options.files, partition);
     } catch (error) {
@@ -121,7 +121,7 @@ export class Checkpointer {
 
   async #removeUnneeded(): Promise<void> {
     const { log, logDirectory, partitions } = this.#options;
-    let needed = log.oldestNeeded;
+    let needed = log.currentSegment;
     for (const { dirtySegment, neededSegment } of partitions()) {
       needed = Math.min(needed, dirtySegment, neededSegment);
     }

@@ -1,15 +1,16 @@
 // Tests failures of the commit log, and how it moves on to a new segment.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { write } from '../../test/support/scratch-store.ts';
 import { newPartition } from '../file/partition.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
 import type { WriteCall } from './log-batch.ts';
-import { createSegment, segmentFile } from './log-segment.ts';
+import { createSegment, listSegments, segmentFile } from './log-segment.ts';
 import { storeLimits } from './store-limits.ts';
 
 test('a log that cannot be written fails once and returns every waiting write', async () => {
@@ -106,5 +107,40 @@ test('drained resolves when the log is abandoned', async () => {
   await drained;
   await setImmediate();
   await log.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('a segment stays until the next one exists, even if nobody needs what it holds', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown): void => void failures.push(error);
+  const log = new CommitLog({
+    directory,
+    limits: storeLimits({}),
+    segment: await createSegment(directory, 1),
+    onDurable: () => {},
+    onRotate: () => {},
+    onFailure,
+  });
+  const checkpointer = new Checkpointer({
+    logDirectory: directory,
+    log,
+    partitions: () => [],
+    files: { use: () => Promise.reject(new Error('no file is open')) as never },
+    segmentsBehindMax: 1,
+    onFailure,
+    finish: () => Promise.resolve(),
+  });
+  // The next segment cannot be created, as on a full disk.
+  await mkdir(segmentFile(directory, 2));
+  log.abandonSegment();
+  const partition = newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' });
+  const call: WriteCall = { outcomes: [], waiting: 1, resolve: () => {}, reject: () => {} };
+  log.append(write('k', 'v', 1), { partition, call, index: 0 });
+  checkpointer.segmentBegan();
+  await log.drained();
+  await checkpointer.stop();
+  expect(failures).toHaveLength(1);
+  expect(await listSegments(directory), 'a log in use has a segment').toContain(1);
   rmSync(directory, { recursive: true, force: true });
 });

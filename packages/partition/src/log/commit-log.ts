@@ -73,11 +73,10 @@ export class CommitLog {
     this.#planned = { segment: options.segment.number, bytes: options.segment.bytes, nextIndex: 0 };
   }
 
-  /** The oldest segment that may have entries which are not applied yet. */
-  get oldestNeeded(): number {
-    return this.#batches[0]?.segment ?? this.#segment.number;
-  }
-
+  /**
+   * Entries that are not applied yet are in this segment or will be in later ones. It is needed
+   * until the next one exists: a log in use always has a segment.
+   */
   get currentSegment(): number {
     return this.#segment.number;
   }
