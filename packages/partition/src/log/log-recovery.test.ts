@@ -256,6 +256,29 @@ describe('a store without its WALs, as after a power loss', () => {
     expect(textOf(await image.open(), 'k'), 'closed cleanly').toBe('v');
   });
 
+  test('an emptied log is damage after a kill; one that was never used is not', async () => {
+    await using one = scratch();
+    const store = await one.open();
+    await store.create('test', 0, 'ready');
+    await store.write([write('k', 'v', 1)]);
+    await using image = one.image();
+    const [file = ''] = logFiles(image.directory);
+    const content = readFileSync(file);
+    for (const length of [0, segmentHeaderBytes - 1]) {
+      writeFileSync(file, content.subarray(0, length));
+      const refusal = { code: 'LOG_DAMAGED', message: expect.stringContaining('has no header') };
+      await expect(image.open(), `${length} bytes`).rejects.toMatchObject(refusal);
+      expect(await checkStore(image.directory)).toMatchObject([{ code: 'LOG_DAMAGED' }]);
+    }
+    writeFileSync(file, content);
+    const whole = await image.open();
+    expect(textOf(whole, 'k')).toBe('v');
+    await whole.close();
+    // A start that was killed while it created its first segment.
+    writeFileSync(file, content.subarray(0, segmentHeaderBytes - 1));
+    expect(textOf(await image.open(), 'k'), 'closed cleanly before').toBe('v');
+  });
+
   test('a torn tail in a segment that is not the last is damage', async () => {
     await using many = scratch();
     const store = await many.open({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });

@@ -1,6 +1,6 @@
 // The files of the commit log: `<16 hex digits>.log`, numbered without gaps, removed lowest first.
 import { randomBytes } from 'node:crypto';
-import { constants, fdatasync, ftruncate, write, writev } from 'node:fs';
+import { constants, fdatasync, ftruncate, statSync, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
@@ -176,12 +176,20 @@ export async function whyEmptied(
   return `${file} has lost what was written at offset ${frame.offset}`;
 }
 
-/** `segments`: the log's segments. Throws LOG_DAMAGED when the log was in use and has none. */
+/**
+ * `segments`: the log's segments. Throws LOG_DAMAGED when the log was in use and has none, or only
+ * one without a header: a segment has its header before the log counts as in use, and before an
+ * older one is removed.
+ */
 export function checkLogIsThere(root: string, segments: readonly number[]): void {
   const flag = dataPaths.logInUse(root);
-  if (segments.length > 0 || !isRaised(flag)) return;
+  const [first] = segments;
+  if (segments.length > 1 || !isRaised(flag)) return;
   const log = dataPaths.log(root);
-  throw new CodedError('LOG_DAMAGED', `the log was in use, but ${log} has no segments`, {
+  const file = first === undefined ? null : segmentFile(log, first);
+  if (file !== null && statSync(file).size >= segmentHeaderBytes) return;
+  const problem = file === null ? `${log} has no segments` : `${file} has no header`;
+  throw new CodedError('LOG_DAMAGED', `the log was in use, but ${problem}`, {
     hint:
       'restore its files, or move the data directory aside and refill the device; ' +
       `if an older release was stopped cleanly in between, remove ${flag}`,
