@@ -1,5 +1,5 @@
 // Tests the lock of a data directory: it cannot be taken twice, and it needs no room on the disk.
-import { readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
@@ -16,4 +16,11 @@ test('a directory is locked by an empty file that only its owner can access', as
     expect(mode & 0o777).toBe(0o600);
     lock.release();
   }
+});
+
+test('a lock that cannot be opened is named', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'lock.db');
+  await mkdir(file);
+  expect(() => lockDirectory(folder.path)).toThrow(`${file}: unable to open database file`);
 });

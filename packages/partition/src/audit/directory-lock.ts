@@ -5,6 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { codeOf } from '@ringwright/base/thrown';
 import Database from 'better-sqlite3';
 import { dataPaths } from '../file/data-paths.ts';
+import { withFileName } from '../file/sqlite-errors.ts';
 
 /** Released at the end of its `using` block, or earlier. */
 export interface DirectoryLock extends Disposable {
@@ -16,8 +17,9 @@ export interface DirectoryLock extends Disposable {
  * another process, has the directory open.
  */
 export function lockDirectory(root: string): DirectoryLock {
-  makeLockFile(dataPaths.lock(root));
-  const db = new Database(dataPaths.lock(root), { timeout: 0 });
+  const file = dataPaths.lock(root);
+  makeLockFile(file);
+  const db = openLock(file);
   try {
     db.pragma('locking_mode = EXCLUSIVE');
     // SQLite would begin with the first page of an empty database, and write a journal for it.
@@ -33,6 +35,14 @@ export function lockDirectory(root: string): DirectoryLock {
   }
   const release = (): void => void db.close();
   return { release, [Symbol.dispose]: release };
+}
+
+function openLock(file: string): Database.Database {
+  try {
+    return new Database(file, { timeout: 0 });
+  } catch (error) {
+    throw withFileName(error, file);
+  }
 }
 
 /**

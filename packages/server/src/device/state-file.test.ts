@@ -55,6 +55,15 @@ test('a file that does not fit the schema is refused with its name', async () =>
   );
 });
 
+test('a file that the system cannot open is not said to be damaged', async () => {
+  await using folder = await scratchFolder();
+  await writeFile(join(folder.path, 'file'), '');
+  await expect(readState(join(folder.path, 'file', 'state.json'), schema)).rejects.toMatchObject({
+    code: 'DISK_FAILED',
+    hint: 'a file exists where a directory is needed: check each part of the path',
+  });
+});
+
 test('a file of a newer release is refused with a hint to start that release', async () => {
   await using folder = await scratchFolder();
   const file = join(folder.path, 'state.json');

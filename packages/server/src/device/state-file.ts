@@ -94,7 +94,8 @@ export async function readIfThere<T>(file: string, parse: (text: string) => T): 
 function unreadable(file: string, cause: unknown): CodedError {
   const isForm = cause instanceof z.ZodError;
   const reason = isForm ? z.prettifyError(cause).replaceAll('\n', ' ') : messageOf(cause);
-  const byHand = 'the disk is damaged, or the file was edited: restore the file';
+  const byHand =
+    diskError(cause)?.hint ?? 'the disk is damaged, or the file was edited: restore the file';
   return new CodedError('DISK_FAILED', `${file} cannot be read: ${reason}`, {
     hint: isForm ? `if a newer release ran here, start that one again; else ${byHand}` : byHand,
     details: { file },
