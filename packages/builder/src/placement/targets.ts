@@ -39,12 +39,14 @@ export function targetsOfLeaves(
   ring: { readonly partitions: number; readonly slots: number },
 ): Targets {
   const exact = new Float64Array(tree.nodes);
-  leaves.forEach((value, leaf) => {
-    exact[tree.firstLeaf + leaf] = snap(value);
-  });
-  for (let v = tree.nodes - 1; v > 0; v -= 1) exact[tree.parent[v]!]! += exact[v]!;
+  exact.set(leaves, tree.firstLeaf);
+  // A node is rounded before its parent adds it up. Otherwise a parent's ceiling could be above the
+  // sum of its children's ceilings, and quotas would not add up.
+  for (let v = tree.nodes - 1; v > 0; v -= 1) {
+    exact[v] = snap(exact[v]!);
+    exact[tree.parent[v]!]! += exact[v]!;
+  }
   exact[0] = ring.slots;
-  for (let v = 1; v < tree.firstLeaf; v += 1) exact[v] = snap(exact[v]!);
   const floor = Int32Array.from(exact, Math.floor);
   const ceil = Int32Array.from(exact, Math.ceil);
   return {

@@ -92,6 +92,27 @@ function checkQuotas(
   });
 }
 
+test('quotas add up on a tree with shares that are nearly whole numbers', () => {
+  const places = ['0/3/0', '1/3/0', '0/3/2', '0/3/0', '0/3/2', '1/0/3', '0/2/3', '0/3/0'];
+  const weights = [1e6, 1e-6, 1e-6, 1e-6, 1, 1, 1, 1];
+  const devices = places.map((place, id): BuilderDevice => {
+    const [region = 0, zone = 0, server = 0] = place.split('/').map(Number);
+    const address = { region, zone, ip: `10.0.0.${server}`, port: 6200, device: `d${id}` };
+    return { id, ...address, weight: weights[id]!, meta: '', state: 'active' };
+  });
+  const tree = buildTree(devices);
+  const shares = computeShares(tree, { replicas: 3, overload: 0 });
+  const quotas = computeQuotas(
+    tree,
+    computeTargets(tree, shares, { partitions: 8, slots: 24 }),
+    null,
+  );
+  expect(quotas[0]).toBe(24);
+  const sums = quotas.slice();
+  sumUp(tree, sums);
+  expect(sums).toEqual(quotas);
+});
+
 test(`the required overload of ${SEEDS} random trees suffices, and 1 % less does not`, () => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom(seed);
