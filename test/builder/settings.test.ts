@@ -67,6 +67,25 @@ test('every partition is in as many zones as required, even if one zone outweigh
   }
 });
 
+test('as many zones as exist and replicas permit are never refused, and always kept', () => {
+  for (let seed = 1; seed <= INSTANCES; seed += 1) {
+    const random = seededRandom(seed);
+    const zones = 2 + random.below(4);
+    const sizes = Array.from({ length: zones }, () => 1 + random.below(4));
+    const devices = sizes.reduce((sum, size) => sum + size, 0);
+    const replicas = Math.min(devices, [2, 3, 4, 4.5, 5][random.below(5)]!);
+    const zonesMin = Math.min(zones, Math.floor(replicas));
+    const overload = random.below(2) / 2;
+    const settings = { replicas, zonesMin, overload };
+    const state = applyChanges(cluster(random, sizes), [{ kind: 'set', settings }]);
+    const ring = reach(null, state);
+    for (let partition = 0; partition < ring.partitions; partition += 1) {
+      const found = new Set(holdersOf(ring, partition).map((id) => state.devices[id]!.zone));
+      expect(found.size, `seed ${seed}, partition ${partition}`).toBeGreaterThanOrEqual(zonesMin);
+    }
+  }
+});
+
 test('a rule with more zones than exist is refused with both numbers', () => {
   const state = cluster(seededRandom(2), [4, 3]);
   const three = applyChanges(state, [{ kind: 'set', settings: { replicas: 3, zonesMin: 3 } }]);

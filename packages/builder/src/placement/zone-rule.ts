@@ -1,6 +1,8 @@
 // "Every partition in at least k zones" as a hard rule that overrides weights. Pure.
 // A limit of h replicas per partition and zone makes other zones take part. The rule takes the
 // largest h that guarantees k zones, so that shares deviate from weights no more than necessary.
+// Where no such limit does, as with 4 replicas in 3 unequal zones, the k largest zones get at least
+// one replica of each partition.
 import { CodedError } from '@ringwright/base/coded-error';
 import { baseShares, computeShares, type Shares } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -39,6 +41,8 @@ export function zonesKept(tree: TierTree, plain: Wanted, rule: ZoneRule): Wanted
     if (zones >= zonesMin) return { shares, targets };
     certain = Math.max(certain, zones);
   }
+  const lifted = zonesLifted(tree, rule, zonesMin);
+  if (lifted !== null) return lifted;
   const zones = zonesOf(tree).length;
   throw new CodedError(
     'ZONES_UNREACHABLE',
@@ -49,6 +53,20 @@ export function zonesKept(tree: TierTree, plain: Wanted, rule: ZoneRule): Wanted
       details: { zonesMin, zones, certain, replicas: state.replicas },
     },
   );
+}
+
+/** Returns null when there are fewer than `count` zones. */
+function zonesLifted(tree: TierTree, rule: ZoneRule, count: number): Wanted | null {
+  const { replicas, overload } = rule;
+  const base = sharesInZones(tree, replicas, count);
+  if (base === null) return null;
+  // Overload may take from a zone what the rule gave it.
+  for (const allowed of [overload, 0]) {
+    const shares = computeShares(tree, { replicas, overload: allowed, base });
+    const targets = computeTargets(tree, shares, rule);
+    if (certainZones(tree, targets, replicas) >= count) return { shares, targets };
+  }
+  return null;
 }
 
 /** Returns the fewest zones that a partition can be in within its bounds. */
@@ -74,9 +92,7 @@ function zonesOf(tree: TierTree): number[] {
 
 /** Returns shares by leaf, by weight, with no zone above `most`; null when they do not fit. */
 function sharesUnder(tree: TierTree, replicas: number, most: number): Float64Array | null {
-  const zoneOf = Int32Array.from({ length: tree.leaves }, (_, leaf) => {
-    return tree.parent[tree.parent[tree.firstLeaf + leaf]!]!;
-  });
+  const zoneOf = zoneOfLeaves(tree);
   const shares = new Float64Array(tree.leaves);
   const full = new Set<number>();
   const setShares = (leaves: readonly number[], sum: number): boolean => {
@@ -108,6 +124,51 @@ function sharesUnder(tree: TierTree, replicas: number, most: number): Float64Arr
       );
     }
   }
+}
+
+/**
+ * Returns shares by leaf, by weight, with at least one replica in each of the `count` largest
+ * zones; null when there are fewer zones.
+ */
+function sharesInZones(tree: TierTree, replicas: number, count: number): Float64Array | null {
+  const zoneOf = zoneOfLeaves(tree);
+  const shares = baseShares(tree.weights, replicas);
+  const sharesOfZones = (): Float64Array => {
+    const sums = new Float64Array(tree.nodes);
+    shares.forEach((share, leaf) => {
+      sums[zoneOf[leaf]!]! += share;
+    });
+    return sums;
+  };
+  const sums = sharesOfZones();
+  const largest = zonesOf(tree)
+    .sort((a, b) => sums[b]! - sums[a]! || a - b)
+    .slice(0, count);
+  if (largest.length < count) return null;
+  const setShares = (isIn: (zone: number) => boolean, sum: number): void => {
+    const leaves = [...zoneOf.keys()].filter((leaf) => isIn(zoneOf[leaf]!));
+    const weights = Float64Array.from(leaves, (leaf) => tree.weights[leaf]!);
+    baseShares(weights, sum).forEach((share, i) => {
+      shares[leaves[i]!] = share;
+    });
+  };
+  // Each round takes from the other zones, and leaves them enough devices for what remains.
+  for (const lifted = new Set<number>(); ; ) {
+    const now = sharesOfZones();
+    const short = largest.filter((zone) => !lifted.has(zone) && now[zone]! < 1);
+    if (short.length === 0) return shares;
+    for (const zone of short) {
+      lifted.add(zone);
+      setShares((one) => one === zone, 1);
+    }
+    setShares((one) => !lifted.has(one), replicas - lifted.size);
+  }
+}
+
+function zoneOfLeaves(tree: TierTree): Int32Array {
+  return Int32Array.from({ length: tree.leaves }, (_, leaf) => {
+    return tree.parent[tree.parent[tree.firstLeaf + leaf]!]!;
+  });
 }
 
 function sizeOf(zoneOf: Int32Array, zone: number): number {
