@@ -150,6 +150,45 @@ test('a device in maintenance keeps its slots, and a no-target device only loses
   }
 });
 
+/** Devices with these weights, each in a server of its own. */
+function weighed(weights: readonly number[], replicas: number): BuilderState {
+  const partitioner = { kind: 'murmur3-mod', partitions: 1, seed: 0 } as const;
+  const settings = { ring: 'rules', cluster: 'test', replicas, minPartHours: 0, overload: 0 };
+  const additions = weights.map((weight, id): Change => {
+    const place = { region: 1, zone: 1, ip: `10.0.1.${id}`, port: 6200, device: 'sda' };
+    return { kind: 'add', device: { id, ...place, weight, meta: '' } };
+  });
+  return applyChanges(createState({ ...settings, partitioner }), additions);
+}
+
+test.each([
+  { weights: [1, 1], loads: [1, 0] },
+  { weights: [1, 1, 1], loads: [1, 0, 0] },
+  { weights: [1, 1, 4e9], loads: [1, 0, 0] },
+])(
+  'a device of weights $weights that gets nothing leaves all slots to the others',
+  ({ weights, loads }) => {
+    const before = reach(null, weighed(weights.slice(0, -1), 1));
+    const last = weights.length - 1;
+    const state = applyChanges(weighed(weights, 1), [
+      { kind: 'hold', id: last, hold: 'no-target' },
+    ]);
+    const after = reach(before, state);
+    expect(weights.map((_, id) => loadOf(after, id))).toEqual(loads);
+  },
+);
+
+test('a first version without enough devices outside maintenance names the way out', () => {
+  const state = applyChanges(weighed([1, 1, 1], 3), [{ kind: 'hold', id: 1, hold: 'maintenance' }]);
+  expect(() => planVersion({ head: null, headId: null, state })).toThrow(
+    expect.objectContaining({
+      code: 'REPLICAS_EXCEED_DEVICES',
+      message: '3 replicas need 3 devices, but only 2 of 3 with weight may get slots: d1 may not',
+      hint: 'ring-builder maintenance rules d1 --off lets a device get slots',
+    }),
+  );
+});
+
 test.each([
   { target: 25, step: 10, steps: [10, 20, 25] },
   { target: 0.9, step: 0.3, steps: [0.3, 0.6, 0.9] },
