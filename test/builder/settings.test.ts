@@ -151,8 +151,8 @@ test('a device in maintenance keeps its slots, and a no-target device only loses
 });
 
 /** Devices with these weights, each in a server of its own. */
-function weighed(weights: readonly number[], replicas: number): BuilderState {
-  const partitioner = { kind: 'murmur3-mod', partitions: 1, seed: 0 } as const;
+function weighed(weights: readonly number[], replicas: number, partitions = 1): BuilderState {
+  const partitioner = { kind: 'murmur3-mod', partitions, seed: 0 } as const;
   const settings = { ring: 'rules', cluster: 'test', replicas, minPartHours: 0, overload: 0 };
   const additions = weights.map((weight, id): Change => {
     const place = { region: 1, zone: 1, ip: `10.0.1.${id}`, port: 6200, device: 'sda' };
@@ -177,6 +177,24 @@ test.each([
     expect(weights.map((_, id) => loadOf(after, id))).toEqual(loads);
   },
 );
+
+test('a plan reports devices that get slots despite maintenance', () => {
+  const plain = weighed([1, 1, 1, 1, 1], 3, 16);
+  const head = reach(null, plain);
+  const state = applyChanges(plain, [
+    { kind: 'hold', id: 0, hold: 'maintenance' },
+    { kind: 'hold', id: 1, hold: 'no-target' },
+    { kind: 'remove', id: 2 },
+  ]);
+  const { moves, warnings } = planVersion({ head, headId: ID, state });
+  const gained = [0, 1].map((id) => moves.filter(({ to }) => to === id).length);
+  expect(gained.reduce((sum, slots) => sum + slots)).toBeGreaterThan(0);
+  const finding = warnings.find(({ code }) => code === 'HOLDS_UNMET');
+  const reported = [0, 1].flatMap((id) =>
+    gained[id]! > 0 ? [expect.objectContaining({ id, slotsIn: gained[id] })] : [],
+  );
+  expect(finding?.details).toEqual({ devices: reported });
+});
 
 test('a first version without enough devices outside maintenance names the way out', () => {
   const state = applyChanges(weighed([1, 1, 1], 3), [{ kind: 'hold', id: 1, hold: 'maintenance' }]);

@@ -227,6 +227,8 @@ export function remedyOf(
       return typeof known?.['remedy'] === 'string' ? known['remedy'] : null;
     case 'DEVICE_OVER_SHARE':
       return `balance ${ring} shows all devices; plan ${ring} after this version continues`;
+    case 'HOLDS_UNMET':
+      return `maintenance ${ring} DEVICE --off ends it; or unstage ${ring}, and add devices first`;
     case 'DEVICES_LIFTED':
       return `unstage ${ring}, then commit the removal or the new replicas first, and the rest afterwards`;
     case 'PINS_BREAK_DISPERSION':

@@ -27,6 +27,7 @@ export function planWarnings(
 ): Finding[] {
   return [
     ...overShare(outcome),
+    ...brokenHolds(state, outcome),
     ...undispersed(state, problem),
     ...movingTwice(outcome),
     ...frozenOnes(state, outcome),
@@ -50,6 +51,29 @@ function overShare({ devices }: Outcome): Finding[] {
         `d${worst.id} will hold ${worst.after} slots, ` +
         `its share is ${worst.share.toFixed(2)}${others}`,
       details: { id: worst.id, after: worst.after, share: worst.share, devices: over.length },
+    },
+  ];
+}
+
+/** Returns a finding when partitions have too few devices without a hold, or a pin overrides one. */
+function brokenHolds({ devices: all }: BuilderState, { devices }: Outcome): Finding[] {
+  const broken = devices.filter(({ id, slotsIn, slotsOut }) => {
+    const hold = all[id]?.state === 'active' ? all[id].hold : undefined;
+    return hold !== undefined && (slotsIn > 0 || (hold === 'maintenance' && slotsOut > 0));
+  });
+  if (broken.length === 0) return [];
+  const words = broken.map(({ id, slotsIn, slotsOut }) =>
+    slotsIn > 0
+      ? `d${id} gets ${counted(slotsIn, 'slot')}`
+      : `d${id} loses ${counted(slotsOut, 'slot')}`,
+  );
+  return [
+    {
+      code: 'HOLDS_UNMET',
+      message:
+        `${counted(broken.length, 'device changes', 'devices change')} despite maintenance: ` +
+        someOf(words, NAMED_MAX),
+      details: { devices: broken.map(({ id, slotsIn, slotsOut }) => ({ id, slotsIn, slotsOut })) },
     },
   ];
 }
