@@ -22,7 +22,8 @@ import { componentParts } from './component-parts.ts';
 
 /**
  * What holds a slot in its place. `removed`, `drained`, `dispersion` and `share` name what is wrong
- * with the slot. `pinned`: an operator wants it there. `only-place`: bounds permit no other device.
+ * with the slot. `pinned`: an operator wants it there. `held`: its device is in maintenance and
+ * keeps its slots. `only-place`: bounds permit no other device.
  * `full`: other devices may have it, but all hold their share. `pairs`: a device below its share
  * could have it, but got another, equally suitable slot, so that pairs of devices share partitions
  * evenly. `walk`: its device's token is among the first ones at or after the partition's end.
@@ -32,6 +33,7 @@ export type SlotRule =
   | 'removed'
   | 'drained'
   | 'pinned'
+  | 'held'
   | 'dispersion'
   | 'share'
   | 'only-place'
@@ -137,9 +139,12 @@ function ruleOf(
 ): SlotRule {
   const device = state.devices[found.device] ?? null;
   if (device === null || device.state === 'removed') return 'removed';
-  if (found.share === 0) return 'drained';
+  if (device.weight === 0) return 'drained';
   if (state.placement === 'tokens') return 'walk';
   if (found.pinned) return 'pinned';
+  if (device.hold === 'maintenance') return 'held';
+  // A weight far below the others leaves no slot, so the bounds of its domains are no reason.
+  if (found.share === 0) return 'share';
   if (found.domains.some(({ held, most }) => held > most)) return 'dispersion';
   if (found.slots > Math.ceil(found.share)) return 'share';
   if (found.legal === 0) return 'only-place';

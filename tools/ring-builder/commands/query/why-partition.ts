@@ -24,6 +24,7 @@ const sentences: Readonly<Record<SlotRule, string>> = {
     'a failure domain of its device holds too many replicas of the partition: it will move',
   share: 'its device holds more than its share: one of its slots will move, this or another one',
   pinned: 'it is pinned there: ring-builder unpin would free it',
+  held: 'its device is in maintenance and keeps its slots',
   'only-place': 'dispersion: no other device could hold it without breaking a bound',
   full: 'share: other devices could hold it, but all of them have their share',
   component: 'its component placed it there',
