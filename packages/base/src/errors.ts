@@ -132,6 +132,7 @@ export const errorCatalogue = {
   CONFIRMATION_NEEDED: kind(5, 409, 'the command is dangerous and was not confirmed'),
   DISK_FAILED: maybeDone(4, 507, 'a file could not be read or written'),
   // Heads that several machines share: publish-head, etcd-members, ring-heads
+  HEAD_LOST: kind(3, 409, 'the head store lost a head, and this copy lacks commits of it'),
   HEAD_STORE_UNREACHABLE: tryAgain(4, 503, 'the head store does not answer'),
   HEAD_STORE_REFUSED: kind(2, 401, 'the head store refuses the user, password or request'),
   HEAD_UNKNOWN: maybeDone(4, 503, 'the connection broke: the head may or may not have moved'),

@@ -60,6 +60,10 @@ export function parseTransaction(text: string): TransactionFile {
   return parse(transactionSchema, text, 'the transaction file');
 }
 
+export function transactionOrNull(text: string): TransactionFile | null {
+  return transactionSchema.safeParse(jsonOrNull(text)).data ?? null;
+}
+
 /** Names begin with the sequence: a file that a later head does not name never becomes a head's. */
 export function transactionName(record: Pick<HeadRecord, 'sequence' | 'transaction'>): string {
   return `${prefixOf(record)}.json`;

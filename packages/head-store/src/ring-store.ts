@@ -15,6 +15,7 @@ import {
   type StoredFile,
   type TransactionFile,
   transactionName,
+  transactionOrNull,
 } from './head-record.ts';
 
 /** A transaction with all that is needed to store it. */
@@ -52,6 +53,29 @@ export async function readTransaction(
   const bytes = await readRegularFile(path, ringFileBytesMax).catch(nullIfMissing);
   if (bytes === null || sha256(bytes) !== record.file) return null;
   return parseTransaction(bytes.toString('utf8'));
+}
+
+export interface StoredTransaction {
+  readonly path: string;
+  readonly content: TransactionFile;
+}
+
+/**
+ * Returns the transactions of a ring store that were based on another one: their ring had a head. A
+ * first transaction may be of a commit that was stopped. Skips unreadable files; a store that does
+ * not answer has none.
+ */
+export async function laterTransactions(store: string, ring: string): Promise<StoredTransaction[]> {
+  const folder = join(store, ring);
+  const found: StoredTransaction[] = [];
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!/^[0-9]{10}-[0-9a-f]{40}[.]json$/.test(name)) continue;
+    const path = join(folder, name);
+    const text = await readRegularFile(path, ringFileBytesMax).then(String, () => '');
+    const content = transactionOrNull(text);
+    if (content !== null && content.sequence > 1) found.push({ path, content });
+  }
+  return found;
 }
 
 /** Null when the file is missing or damaged. */

@@ -2,7 +2,7 @@
 // Runs on both kinds of head store.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rename } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -29,6 +29,7 @@ import { commitVersion, type VersionToCommit } from './commit-version.ts';
 import { readLog } from './folder/read-log.ts';
 import { openRing } from './open-ring.ts';
 import { changeRingStores } from './ring-stores.ts';
+import { useStore } from './shared/store-file.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 import { catchUp } from './write-ring.ts';
 
@@ -188,6 +189,27 @@ for (const [kind, here, urlOf] of kinds) {
       expect(record).toMatchObject({ sequence: 2, version: 1, stores });
       await commitVersion(shared.rings, await next(shared.rings));
       await requireSound({ ...shared, stores }, [shared.rings, other]);
+    });
+
+    test('a copy that is behind does not replace a head that the store lost', async () => {
+      const shared = await withFirst(await urlOf());
+      const behind = await shared.copy();
+      await commitVersion(shared.rings, await next(shared.rings));
+      // The store loses its data: from here on it is an empty one.
+      const url = await urlOf();
+      for (const rings of [shared.rings, behind]) {
+        await rm(join(rings, 'store.json'));
+        await useStore(rings, { url, stores: shared.stores });
+      }
+      const place = { rings: behind, ring: 'cities' };
+      await expect(catchUp(place, author)).rejects.toMatchObject({
+        code: 'HEAD_LOST',
+        hint: expect.stringContaining('in the folder of rings that has version 2'),
+      });
+      expect(await openHeadStore(url).read('cities')).toBe(null);
+      await catchUp({ rings: shared.rings, ring: 'cities' }, author);
+      await catchUp(place, author);
+      expect((await openRing(behind, 'cities')).head?.version).toBe(2);
     });
 
     const crashes = [

@@ -30,6 +30,7 @@ import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
 import { headMoved, headOf, type RingLog } from '../folder/read-log.ts';
 import { type RingFolder, receiptsPath, versionPath, workingPath } from '../folder/ring-folder.ts';
+import { requireNothingLost } from './lost-head.ts';
 import { proofOf } from './move-proof.ts';
 import type { SharedHead } from './shared-head.ts';
 
@@ -47,14 +48,15 @@ interface ToPublish {
 
 /**
  * Makes the log the ring's shared history. Durable when it returns. Throws HEAD_MOVED,
- * RING_STORES_TOO_FEW, HEAD_STORE_UNREACHABLE, with an unchanged head; HEAD_UNKNOWN if only the
- * next command can find out the result.
+ * RING_STORES_TOO_FEW, HEAD_STORE_UNREACHABLE, HEAD_LOST, with an unchanged head; HEAD_UNKNOWN if
+ * only the next command can find out the result.
  */
 export async function publishHead(
   folder: RingFolder,
   shared: SharedHead,
   toPublish: ToPublish,
 ): Promise<HeadRecord> {
+  if (shared.record === null) await requireNothingLost(folder, shared.stores, toPublish.log);
   const next = await nextTransaction(folder, shared, toPublish);
   const { record } = next;
   const targetStores = [...new Set([...shared.stores, ...record.stores])];
