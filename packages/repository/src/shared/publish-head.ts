@@ -56,7 +56,7 @@ export async function publishHead(
   shared: SharedHead,
   toPublish: ToPublish,
 ): Promise<HeadRecord> {
-  if (shared.record === null) await requireNothingLost(folder, shared.stores, toPublish.log);
+  if (shared.content === null) await requireNothingLost(folder, shared.stores, toPublish.log);
   const next = await nextTransaction(folder, shared, toPublish);
   const { record } = next;
   const targetStores = [...new Set([...shared.stores, ...record.stores])];

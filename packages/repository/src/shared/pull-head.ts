@@ -24,13 +24,13 @@ import { readSharedHead, type SharedHead } from './shared-head.ts';
 
 /**
  * Returns the head that the folder now follows; null without a store. A history without a head in
- * the store is published there. The caller holds the lock. Throws LOGS_DIVERGED and what
- * readSharedHead throws.
+ * the store, or whose head no ring store has, is published there. The caller holds the lock. Throws
+ * LOGS_DIVERGED and what readSharedHead and publishHead throw.
  */
 export async function pullHead(rings: string, folder: RingFolder): Promise<SharedHead | null> {
-  const shared = await readSharedHead(rings, folder.ring);
-  if (shared === null) return null;
   const ownLog = await readRingLog(folder);
+  const shared = await readSharedHead(rings, folder.ring, ownLog);
+  if (shared === null) return null;
   if (shared.content === null) {
     if (ownLog.entries.length === 0) return shared;
     await publishHead(folder, shared, { log: ownLog, changed: [] });

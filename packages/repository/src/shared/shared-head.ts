@@ -9,6 +9,8 @@ import {
 import type { HeadStore } from '@ringwright/head-store/head-store';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { readContent, requireContent } from '@ringwright/head-store/ring-store';
+import type { RingLog } from '../folder/read-log.ts';
+import { hasHead } from './lost-head.ts';
 import { readStoreFile } from './store-file.ts';
 
 export interface SharedHead {
@@ -16,6 +18,7 @@ export interface SharedHead {
   /** Null while the ring has no head there. */
   readonly record: HeadRecord | null;
   readonly revision: string | null;
+  /** Null without a record; or if only a working copy has what the record names. */
   readonly content: TransactionFile | null;
   /** The ring stores for the next transaction. */
   readonly stores: readonly string[];
@@ -24,10 +27,15 @@ export interface SharedHead {
 }
 
 /**
- * Returns null if the head of record is the folder itself. Throws HEAD_STORE_UNREACHABLE,
- * RING_STORES_TOO_FEW, HEAD_RECORD_INVALID.
+ * Returns null if the head of record is the folder itself. With `ownLog`, the log of a working
+ * copy, ring stores may lack the transaction if that log has what it committed. Throws
+ * HEAD_STORE_UNREACHABLE, RING_STORES_TOO_FEW, HEAD_RECORD_INVALID.
  */
-export async function readSharedHead(rings: string, ring: string): Promise<SharedHead | null> {
+export async function readSharedHead(
+  rings: string,
+  ring: string,
+  ownLog?: RingLog,
+): Promise<SharedHead | null> {
   const storeFile = await readStoreFile(rings);
   if (storeFile === null) return null;
   const store = openHeadStore(storeFile.url, storeFile.access);
@@ -42,9 +50,10 @@ export async function readSharedHead(rings: string, ring: string): Promise<Share
     }
     const record = parseRecord(stored.value);
     const isLast = attempt === 3;
-    const content = await (isLast ? requireContent(record) : readContent(record));
+    const isOwn = ownLog !== undefined && hasHead(ownLog, record);
+    const content = await (isLast && !isOwn ? requireContent(record) : readContent(record));
     const { revision } = stored;
-    if (content !== null) {
+    if (content !== null || isLast) {
       return { store, record, revision, content, stores: record.stores, transaction };
     }
   }
