@@ -5,6 +5,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { sha256 } from '@ringwright/base/sha256';
 import { addDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
@@ -139,13 +140,40 @@ export async function requireContent(record: HeadRecord): Promise<TransactionFil
 
 /** Reads the file of one version and verifies its digest. Throws RING_STORES_TOO_FEW. */
 export async function readSharedFile(record: HeadRecord, file: StoredFile): Promise<Uint8Array> {
+  const damaged: string[] = [];
   for (const store of record.stores) {
     // Only ring stores that have caught up with the head are read.
     if ((await readTransaction(store, record).catch(() => null)) === null) continue;
     const bytes = await readStored(store, record.ring, file);
     if (bytes !== null) return bytes;
+    damaged.push(join(store, record.ring, file.name));
   }
-  throw noneCaughtUp(record);
+  throw damaged.length === 0 ? noneCaughtUp(record) : fileDamaged(record, file, damaged);
+}
+
+/** Returns the paths of files that the transaction names and this store lacks or has damaged. */
+export async function damagedFiles(
+  store: string,
+  { ring, files, receipts }: TransactionFile,
+): Promise<string[]> {
+  const damaged: string[] = [];
+  for (const file of [...files, ...receipts]) {
+    if ((await readStored(store, ring, file)) === null) damaged.push(join(store, ring, file.name));
+  }
+  return damaged;
+}
+
+function fileDamaged(
+  { ring, stores }: HeadRecord,
+  { version }: StoredFile,
+  damaged: readonly string[],
+): CodedError {
+  const repair = quoteCommand(['ring-builder', 'stores', ring, ...stores]);
+  const message = `version ${version} of ${ring} is damaged in ${damaged.join(', ')}`;
+  return new CodedError('RING_STORES_TOO_FEW', message, {
+    hint: `in a folder of rings that has this version: ${repair}`,
+    details: { ring, version, damaged },
+  });
 }
 
 function noneCaughtUp({ ring, stores, sequence }: HeadRecord): CodedError {

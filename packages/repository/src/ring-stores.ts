@@ -1,9 +1,9 @@
 // Shows which ring stores of a ring have the head, and replaces them by the compare-and-swap that
 // also moves the head.
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import type { HeadRecord } from '@ringwright/head-store/head-record';
-import { readTransaction } from '@ringwright/head-store/ring-store';
+import type { HeadRecord, TransactionFile } from '@ringwright/head-store/head-record';
+import { damagedFiles, readTransaction } from '@ringwright/head-store/ring-store';
 import { publishHead } from './shared/publish-head.ts';
 import { readSharedHead } from './shared/shared-head.ts';
 import { requireStorePaths } from './shared/store-file.ts';
@@ -11,8 +11,8 @@ import { type Author, writeRing } from './write-ring.ts';
 
 /**
  * Replaces the ring stores and returns the old ones. A joining store has caught up before it
- * counts. Throws USAGE, HEAD_MOVED, RING_STORES_TOO_FEW and what writeRing throws; the stores are
- * then unchanged.
+ * counts. Damaged files are stored again, also if the stores stay the same. Throws USAGE,
+ * HEAD_MOVED, RING_STORES_TOO_FEW and what writeRing throws; the stores are then unchanged.
  */
 export async function changeRingStores(
   location: { readonly rings: string; readonly ring: string },
@@ -26,14 +26,23 @@ export async function changeRingStores(
         hint: '--store etcd://HOST:PORT,… --ring-stores DIR,DIR,DIR, then commit',
       });
     }
+    if (shared.content !== null) await removeDamaged(stores, shared.content);
     await publishHead(folder, shared, { log, changed: [], stores });
     return shared.record.stores;
   });
 }
 
+/** Publishing then stores these files again, as it stores all that a ring store lacks. */
+async function removeDamaged(stores: readonly string[], content: TransactionFile): Promise<void> {
+  for (const store of stores) {
+    const paths = await damagedFiles(store, content);
+    for (const path of paths) await rm(path, { force: true });
+  }
+}
+
 interface RingStoreState {
   readonly store: string;
-  readonly state: 'current' | 'behind' | 'away';
+  readonly state: 'current' | 'damaged' | 'behind' | 'away';
 }
 
 /** Returns null if the ring has no head in a store. Throws what readSharedHead throws. */
@@ -50,7 +59,9 @@ async function stateOf(store: string, record: HeadRecord): Promise<RingStoreStat
   try {
     await readdir(store);
     const content = await readTransaction(store, record);
-    return { store, state: content === null ? 'behind' : 'current' };
+    if (content === null) return { store, state: 'behind' };
+    const damaged = await damagedFiles(store, content);
+    return { store, state: damaged.length > 0 ? 'damaged' : 'current' };
   } catch {
     return { store, state: 'away' };
   }

@@ -2,7 +2,7 @@
 // Runs on both kinds of head store.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -28,7 +28,7 @@ import {
 import { commitVersion, type VersionToCommit } from './commit-version.ts';
 import { readLog } from './folder/read-log.ts';
 import { openRing } from './open-ring.ts';
-import { changeRingStores } from './ring-stores.ts';
+import { changeRingStores, ringStoreStates } from './ring-stores.ts';
 import { useStore } from './shared/store-file.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 import { catchUp } from './write-ring.ts';
@@ -194,22 +194,59 @@ for (const [kind, here, urlOf] of kinds) {
     test('a copy that is behind does not replace a head that the store lost', async () => {
       const shared = await withFirst(await urlOf());
       const behind = await shared.copy();
+      const first = await openHeadStore(shared.url).read('cities');
       await commitVersion(shared.rings, await next(shared.rings));
-      // The store loses its data: from here on it is an empty one.
-      const url = await urlOf();
-      for (const rings of [shared.rings, behind]) {
-        await rm(join(rings, 'store.json'));
-        await useStore(rings, { url, stores: shared.stores });
-      }
       const place = { rings: behind, ring: 'cities' };
-      await expect(catchUp(place, author)).rejects.toMatchObject({
-        code: 'HEAD_LOST',
-        hint: expect.stringContaining('in the folder of rings that has version 2'),
-      });
-      expect(await openHeadStore(url).read('cities')).toBe(null);
-      await catchUp({ rings: shared.rings, ring: 'cities' }, author);
+      // The store loses its data, or goes back to a backup.
+      let { url } = shared;
+      for (const restored of [null, first]) {
+        url = await urlOf();
+        if (restored !== null) await openHeadStore(url).swap('cities', null, restored.value);
+        for (const rings of [shared.rings, behind]) {
+          await rm(join(rings, 'store.json'));
+          await useStore(rings, { url, stores: shared.stores });
+        }
+        await expect(catchUp(place, author)).rejects.toMatchObject({
+          code: 'HEAD_LOST',
+          hint: expect.stringContaining('in the folder of rings that has version 2'),
+        });
+        expect((await openHeadStore(url).read('cities'))?.value).toBe(restored?.value);
+        await catchUp({ rings: shared.rings, ring: 'cities' }, author);
+        const { value = '' } = (await openHeadStore(url).read('cities')) ?? {};
+        expect(parseRecord(value).version).toBe(2);
+      }
       await catchUp(place, author);
-      expect((await openRing(behind, 'cities')).head?.version).toBe(2);
+      await requireSound({ ...shared, url }, [shared.rings, behind]);
+    });
+
+    test('a working copy replaces what all ring stores lost', async () => {
+      const shared = await withFirst(await urlOf());
+      const other = await shared.copy();
+      for (const store of shared.stores) await rm(join(store, 'cities'), { recursive: true });
+      await expect(shared.copy()).rejects.toMatchObject({ code: 'RING_STORES_TOO_FEW' });
+      await catchUp({ rings: other, ring: 'cities' }, author);
+      await requireSound(shared, [other, shared.rings, await shared.copy()]);
+    });
+
+    test('damaged files of ring stores are named, and stored again', async () => {
+      const shared = await withFirst(await urlOf());
+      const place = { rings: shared.rings, ring: 'cities' };
+      for (const store of shared.stores) {
+        const names = await readdir(join(store, 'cities'));
+        const name = names.find((one) => one.endsWith('.ring')) ?? '';
+        await truncate(join(store, 'cities', name), 100);
+      }
+      const states = async () =>
+        (await ringStoreStates(shared.rings, 'cities'))?.stores.map(({ state }) => state);
+      expect(await states()).toEqual(['damaged', 'damaged', 'damaged']);
+      await expect(shared.copy()).rejects.toMatchObject({
+        code: 'RING_STORES_TOO_FEW',
+        message: expect.stringMatching(/^version 1 of cities is damaged in /),
+        hint: expect.stringContaining(`ring-builder stores cities ${shared.stores.join(' ')}`),
+      });
+      await changeRingStores(place, author, shared.stores);
+      expect(await states()).toEqual(['current', 'current', 'current']);
+      await requireSound(shared, [shared.rings, await shared.copy()]);
     });
 
     const crashes = [

@@ -1,6 +1,7 @@
 // ring-builder stores: shows or changes the ring stores of a ring whose head is in a store.
 
 import { printTable } from '@ringwright/base/print-table';
+import { quoteCommand } from '@ringwright/base/quote-command';
 import { changeRingStores, ringStoreStates } from '@ringwright/repository/ring-stores';
 import { usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -11,8 +12,11 @@ export const verb: Verb = {
     folders: { describe: 'all ring stores from now on; without any: only show them' },
   },
   examples: [
-    ['$0 stores cities', 'which ring stores have the head, which are behind or unreachable'],
-    ['$0 stores cities /srv/a /srv/b /srv/d', 'd replaces c, after it has caught up'],
+    ['$0 stores cities', 'which ring stores have the head, and which are behind, damaged or away'],
+    [
+      '$0 stores cities /srv/a /srv/b /srv/d',
+      'd replaces c, after it has caught up; damaged files are stored again',
+    ],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
@@ -29,6 +33,8 @@ export const verb: Verb = {
     const { record, stores } = found;
     const { version, id, sequence, transaction } = record;
     const current = stores.filter(({ state }) => state === 'current').length;
+    const isDamaged = stores.some(({ state }) => state === 'damaged');
+    const again = ['stores', ring, ...stores.map(({ store }) => store)];
     return {
       json: { ring, version, id, sequence, transaction, stores, changed: folders.length > 0 },
       lines: [
@@ -38,6 +44,8 @@ export const verb: Verb = {
           { head: 'STATE', cell: ({ state }) => state },
         ]),
       ],
+      // Naming the same stores again repairs them.
+      ...(isDamaged && { next: context.next(quoteCommand(again)) }),
       exit: 2 * current > stores.length ? 0 : 1,
     };
   },
