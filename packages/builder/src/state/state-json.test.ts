@@ -63,3 +63,12 @@ test.each([
   expect(refuse).toThrow(CodedError);
   expect(refuse).toThrow(/builder state/);
 });
+
+test('refuses a weight that no ring may have', () => {
+  const partitioner = { kind: 'md5-shift' as const, power: 2, prefix: '', suffix: '' };
+  const settings = { ring: 'a', cluster: 'c', partitioner, replicas: 1, minPartHours: 0 };
+  const at = { region: 1, zone: 1, ip: '10.0.0.1', port: 6200, device: 'a', meta: '' };
+  const heavy = { ...at, id: 0, weight: 1e308, state: 'active' as const };
+  const bytes = serializeState({ ...settings, overload: 0, devices: [heavy] });
+  expect(() => parseState(bytes)).toThrow(/devices.0.weight: expected at most/);
+});

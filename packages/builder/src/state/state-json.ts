@@ -3,6 +3,7 @@ import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   deviceCountMax,
+  deviceWeightMax,
   pinCountMax,
   replicaCountMax,
   tokensPerDeviceMax,
@@ -33,7 +34,7 @@ const deviceSchema = z.strictObject({
   ip: z.string(),
   port: wholeNumber,
   device: z.string(),
-  weight: positive,
+  weight: positive.max(deviceWeightMax),
   meta: z.string(),
   key: z.string().exactOptional(),
   replication: z.strictObject({ ip: z.string(), port: wholeNumber }).exactOptional(),
