@@ -1,11 +1,12 @@
 // Stages again, on a newer head by others, what was staged on an older one.
 
 import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import { addDurably, replaceDurably } from '@ringwright/node/durable-files';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
@@ -14,7 +15,7 @@ import { makesVersion } from './folder/log-entry.ts';
 import { headOf, type RingLog, readRingLog } from './folder/read-log.ts';
 import { readVersionFile } from './folder/read-version.ts';
 import { requireRing } from './folder/require-ring.ts';
-import { type RingFolder, versionPath } from './folder/ring-folder.ts';
+import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder.ts';
 import { withRingLock } from './folder/ring-lock.ts';
 import { readBuilderFile } from './open-ring.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
@@ -58,11 +59,12 @@ export async function rebaseRing(
         : longerLog(ownLog, otherRing.log, { ring: folder.ring, upstream: request.upstream ?? '' });
     // Reads version files from the folder with the longer history.
     const upstream = otherRing !== null && log !== ownLog ? otherRing.folder : null;
+    const since = ownLog.entries.length;
     const onto = headOf(log.entries);
     const state = onto === null ? file.state : await stateAt(upstream ?? folder, onto);
     const replayed = replayStaged(file.staged, { from: file.state, onto: state });
     if (replayed.refused.length > 0 && !request.drop) throw conflict(folder, replayed);
-    const fetched = upstream === null ? [] : await fetchVersions(upstream, folder, log);
+    const fetched = upstream === null ? [] : await fetchVersions(upstream, folder, { log, since });
     if (log.text !== ownLog.text) await replaceDurably(folder.log, log.text);
     const lastHash = log.hashes.at(-1) ?? null;
     const next: BuilderFile = { head: onto, log: lastHash, state, staged: replayed.staged };
@@ -123,21 +125,38 @@ async function stateAt(folder: RingFolder, head: VersionId): Promise<BuilderStat
   );
 }
 
-/** Fetches files before the log. After a crash, the next writer removes those above the head. */
+/**
+ * Fetches files before the log, and receipts before their version. A version that was signed
+ * meanwhile is replaced. After a crash, the next writer removes those above the head.
+ */
 async function fetchVersions(
   from: RingFolder,
   to: RingFolder,
-  log: RingLog,
+  missed: { readonly log: RingLog; readonly since: number },
 ): Promise<readonly number[]> {
+  const { entries } = missed.log;
+  const signed = new Set(
+    entries.slice(missed.since).flatMap(({ kind, version }) => (kind === 'sign' ? version : [])),
+  );
   const fetched: number[] = [];
   await mkdir(to.versions, { recursive: true });
-  for (const { version } of log.entries.filter(makesVersion)) {
-    const path = versionPath(from, version);
-    if ((await exists(versionPath(to, version))) || !(await exists(path))) continue;
-    await addDurably(versionPath(to, version), await readRegularFile(path, ringFileBytesMax));
-    fetched.push(version);
+  for (const { version } of entries.filter(makesVersion)) {
+    await fetchFile(receiptsPath(from, version), receiptsPath(to, version));
+    const path = versionPath(to, version);
+    const isKnown = await exists(path);
+    if (isKnown && !signed.has(version)) continue;
+    const isFetched = await fetchFile(versionPath(from, version), path, { replace: isKnown });
+    if (isFetched && !isKnown) fetched.push(version);
   }
   return fetched;
+}
+
+/** Returns false if there is no such file, or if it is here already and is not to be replaced. */
+async function fetchFile(from: string, to: string, { replace = false } = {}): Promise<boolean> {
+  if ((!replace && (await exists(to))) || !(await exists(from))) return false;
+  await mkdir(dirname(to), { recursive: true });
+  await replaceDurably(to, await readRegularFile(from, ringFileBytesMax));
+  return true;
 }
 
 function conflict({ ring }: RingFolder, { refused }: Replayed): CodedError {

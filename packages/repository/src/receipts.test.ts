@@ -1,5 +1,6 @@
 // A version that finalizes moves needs their receipts and keeps them, and verify checks them all.
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
@@ -13,11 +14,17 @@ import {
   receiptOf,
   receiptsOf,
 } from '../../../test/support/finalized-moves.ts';
-import { nextVersion, scratchRings, stageDevices } from '../../../test/support/small-repository.ts';
+import {
+  author,
+  nextVersion,
+  scratchRings,
+  stageDevices,
+} from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
 import { readLog } from './folder/read-log.ts';
 import { readVersion } from './folder/read-version.ts';
 import { pruneVersions } from './prune-versions.ts';
+import { rebaseRing } from './rebase-ring.ts';
 import { unprovedPartitions } from './shared/move-proof.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 
@@ -141,4 +148,16 @@ describe('verify', () => {
     await rm(receiptsFile);
     expect(new Set(await codesOf())).toEqual(new Set(['FILE_STRAY', 'RECEIPTS_WRONG']));
   });
+});
+
+test('a rebase onto another folder fetches receipts', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'ringwright-copy-'));
+  await cp(rings, other, { recursive: true });
+  await advance(rings, finalizeMoves, receiptsOf);
+  const place = { rings: other, ring: 'cities' };
+  const rebased = await rebaseRing(place, author, { upstream: rings, drop: false });
+  expect(rebased.fetched).toEqual([4]);
+  const { findings, receipts } = await verifyRepository(other, 'cities', null);
+  expect(findings).toEqual([]);
+  expect(receipts.receipts).toBe(2);
 });
