@@ -66,7 +66,8 @@ export async function readFolder(folder: RingFolder): Promise<FolderContent> {
     const lastHash = log.hashes.at(-1) ?? null;
     if (file.log === lastHash) {
       const head = headOf(log.entries);
-      if (head?.id === file.head?.id) return { file, log, behind: false };
+      const isSame = head?.id === file.head?.id && head?.version === file.head?.version;
+      if (isSame) return { file, log, behind: false };
       throw disagree(folder, file, log);
     }
     const isKnown = file.log === null || log.hashes.includes(file.log);
@@ -92,7 +93,7 @@ async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Pr
   const missed = log.entries.slice(doneCount);
   const last = lastVersionEntry(missed);
   const lastHash = log.hashes.at(-1) ?? null;
-  if (last === null) return { ...file, log: lastHash };
+  if (last === null) return { ...file, head: headOf(log.entries), log: lastHash };
   const version = await readVersionFile(folder, last.version);
   requireLogged(version, last, { ring: folder.ring, path: versionPath(folder, last.version) });
   const committed = missed.find((entry) => entry.kind === 'commit');

@@ -1,7 +1,7 @@
 // Lines and files of another history that git or a restore brings into a ring's folder.
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { must } from '@ringwright/base/assert';
+import { assert, must } from '@ringwright/base/assert';
 import { expect, test } from 'vitest';
 import {
   author,
@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/small-repository.ts';
 import { noteVersion } from './append-log.ts';
 import { commitVersion } from './commit-version.ts';
+import { parseBuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import { openRing } from './open-ring.ts';
 import { stage } from './stage-changes.ts';
 
@@ -50,4 +51,16 @@ test('an old builder.json is not completed from a version file of another histor
   const file = join(ring, 'versions', '0000002.ring');
   await cp(join(theirs, file), join(ours, file));
   await expect(openRing(ours, ring)).rejects.toMatchObject({ code: 'RING_FILE_INVALID' });
+});
+
+test('a head with the number of an older version removes no files', async () => {
+  const rings = await ringsOf(0.1);
+  await commitVersion(rings, await nextVersion(rings));
+  const builder = join(rings, ring, 'builder.json');
+  const file = parseBuilderFile(await readFile(builder, 'utf8'));
+  assert(typeof file !== 'string' && file.head !== null, 'it is valid');
+  await writeFile(builder, printBuilderFile({ ...file, head: { ...file.head, version: 1 } }));
+  const staged = stage({ rings, ring }, author, { command: 'set', changesOf: () => [] });
+  await expect(staged).rejects.toMatchObject({ code: 'RING_LOG_DAMAGED' });
+  expect(await readdir(join(rings, ring, 'versions'))).toHaveLength(2);
 });
