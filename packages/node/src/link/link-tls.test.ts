@@ -2,7 +2,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import { silentConnectionsMax } from '@ringwright/base/limits-rings';
 import { messageKind } from '@ringwright/wire/message';
@@ -12,13 +12,17 @@ import { z } from 'zod';
 import { deviceCertificate, deviceIdentity } from './device-certificate.ts';
 import { getHttp } from './get-http.ts';
 import { Link, type LinkPorts } from './link.ts';
-import { keyIdOf, type ServerProof, type TlsIdentity } from './prove-server.ts';
+import { askDeviceKey, keyIdOf, type ServerProof, type TlsIdentity } from './prove-server.ts';
 import { type SecurePort, type SecurePortOptions, securePort } from './secure-port.ts';
 import { socketChannel } from './socket-channel.ts';
 
 const newKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
 
 const idOf = ({ cert }: TlsIdentity): string => keyIdOf(new X509Certificate(cert));
+const spkiText = ({ cert }: TlsIdentity): string => {
+  const { publicKey } = new X509Certificate(cert);
+  return publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+};
 const double = messageKind({ method: 'double', request: z.int(), answer: z.int() });
 
 interface Listening {
@@ -127,6 +131,21 @@ test('a certificate of another authority is refused, and its key is named', asyn
     ),
   });
   expect(shown).toEqual([]);
+});
+
+test('a server that refuses callers after the handshake may be asked for its key', async () => {
+  const { port } = await listening();
+  const refusal = Buffer.of(0x15, 3, 3, 0, 2, 2, 40); // an alert, fatal: handshake_failure
+  const refusing = createTcpServer((caller) => {
+    const behind = connect(port, '127.0.0.1').on('error', () => undefined);
+    caller.on('error', () => undefined).pipe(behind);
+    behind.on('data', (bytes) => void caller.write(Buffer.concat([bytes, refusal])));
+  });
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void refusing.close());
+  const { port: refusingPort } = refusing.address() as AddressInfo;
+  const key = await askDeviceKey(`127.0.0.1:${refusingPort}`, 10_000);
+  expect(key).toBe(spkiText(device));
 });
 
 test('if TLS is required, a plain caller gets no answer, and a silent one may leave', async () => {
