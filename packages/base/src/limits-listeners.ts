@@ -32,6 +32,10 @@ export const httpHeaderBytesMax = 8 * 1024;
 export const httpHeadersMsMax = 10_000;
 /** Time for a request to arrive: slow or idle clients are disconnected. */
 export const httpRequestMsMax = 30_000;
+/** Memory of a request that waits for the answers to earlier ones, as Node parses it. */
+export const httpWaitingRequestBytes = 2 * 1024;
+/** Waiting requests of all connections: 32,000. Few clients send the next one before an answer. */
+export const httpWaitingBytesMax = 64 * MIB;
 /** How often Node checks for late requests. */
 export const httpLateCheckMs = 2_000;
 /** A connection without traffic for this long is closed: its reader is gone. */

@@ -1,6 +1,5 @@
 // The HTTP side of a server: which path is handled where.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { type Need, role } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
@@ -40,6 +39,7 @@ import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
 import { httpNeeds, isService } from './http-needs.ts';
 import { answerScan, listSegment, scanSegment } from './http-scan.ts';
+import { inOrder } from './in-order.ts';
 import { readyAnswer } from './ready-answer.ts';
 
 export interface HttpPorts {
@@ -67,7 +67,10 @@ export function createHttp(ports: HttpPorts): Server {
     // answered in HTTP/1.1 (RFC 9110, 7.8).
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => isWebSocket(headers.upgrade),
   };
-  const server = createServer(settings, inOrder(ports));
+  const server = createServer(
+    settings,
+    inOrder((exchange) => answer(ports, exchange)),
+  );
   server.keepAliveTimeout = httpRequestMsMax;
   server.maxConnections = httpConnectionsMax;
   server.timeout = httpSilentMsMax;
@@ -78,24 +81,6 @@ export function createHttp(ports: HttpPorts): Server {
 
 function isWebSocket(protocol = ''): boolean {
   return protocol.toLowerCase() === 'websocket';
-}
-
-/**
- * Answers the requests of a connection one after the other, so a client that does not wait for
- * answers reads what it wrote before (RFC 9112, 9.3.2).
- */
-function inOrder(ports: HttpPorts): (request: IncomingMessage, response: ServerResponse) => void {
-  const last = new WeakMap<Socket, Promise<void>>();
-  return (request, response) => {
-    const { socket } = request;
-    const previous = last.get(socket);
-    const exchange = { request, response };
-    const current = previous?.then(() => answer(ports, exchange)) ?? answer(ports, exchange);
-    last.set(socket, current);
-    void current.then(() => {
-      if (last.get(socket) === current) last.delete(socket);
-    });
-  };
 }
 
 async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
