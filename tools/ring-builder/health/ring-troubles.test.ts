@@ -187,6 +187,8 @@ test('a server started under another name than in the ring is reported with both
   const why =
     'started as wrong, but the ring calls it sd1: start it with that --device, or rename the device';
   expect(troubles).toMatchObject([{ why, command: 'set-device cities d1 --name wrong' }]);
+  const { troubles: hostile } = judge(first, () => ({ device: null }), { startedAs: 'x; id' });
+  expect(hostile).toMatchObject([{ command: "set-device cities d1 --name 'x; id'" }]);
 });
 
 test('an unsigned ring is a trouble on a server that requires signatures', () => {

@@ -4,6 +4,7 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { quoteOption } from '@ringwright/base/quote-command';
 import { printBytes } from '../cli/print-bytes.ts';
 import { needsToken } from '../servers/advice-rows.ts';
 import { commandsForRoom, lowerWeight } from '../servers/full-disk.ts';
@@ -154,7 +155,7 @@ function unnamedTrouble(
     return trouble('inactive', 'its own device is not in the ring', `status ${keyspace}`);
   }
   const why = `started as ${startedAs}, but the ring calls it ${names.join(', ')}`;
-  const rename = `set-device ${keyspace} d${devices[0]} --name ${startedAs}`;
+  const rename = `set-device ${keyspace} d${devices[0]} ${quoteOption('name', startedAs)}`;
   const help = names.length === 1 ? rename : `status ${keyspace}`;
   return trouble('inactive', `${why}: start it with that --device, or rename the device`, help);
 }

@@ -54,6 +54,9 @@ test('plan and commit refuse a newcomer that does not fit, and change nothing', 
       expect({ answer, code: refused.code }).toEqual({ answer, code });
     }
   }
+  news.said = { device: '$(id)' };
+  const quoted: unknown = expect.stringContaining("set-device cities d1 --name '$(id)'; or add");
+  await expect(json('plan cities')).rejects.toMatchObject({ hint: quoted });
   expect((await readVersion(rings, 'cities', 'head')).ring.version).toBe(1);
   news.said = { device: 'c' };
   await json('plan cities --offline');

@@ -1,6 +1,7 @@
 // Checks that the servers of joining devices are the ones that the ring expects. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clockAheadMsMax } from '@ringwright/base/limits';
+import { quoteOption } from '@ringwright/base/quote-command';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Device } from '@ringwright/ring/device';
 import { commonWireVersion } from '@ringwright/wire/check-wire-version';
@@ -28,7 +29,9 @@ export function requireFitNewcomers(
   for (const device of newcomers) {
     const status = sizes.statuses.get(formatAddress(device));
     if (status === undefined) continue;
-    const rename = `ring-builder set-device ${plan.ring} d${device.id} --name ${status.device}`;
+    // The server may call itself anything.
+    const named = quoteOption('name', status.device ?? '');
+    const rename = `ring-builder set-device ${plan.ring} d${device.id} ${named}`;
     requireFit(device, status, { ...reference, rename });
   }
 }

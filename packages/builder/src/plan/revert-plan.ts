@@ -3,6 +3,7 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
+import { quoteOption } from '@ringwright/base/quote-command';
 import { asIntervals } from '@ringwright/ring/partitioner/as-intervals';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -210,7 +211,8 @@ function intervalChanges(
   const splits = entriesThen.flatMap(({ border }) => {
     if (bordersNow.has(border)) return [];
     const position = typeof border === 'number' ? positionText(border) : border;
-    return [`ring-builder split ${ring} ${partitionAt(is, border)} --at ${position}`];
+    const cut = quoteOption('at', position);
+    return [`ring-builder split ${ring} ${partitionAt(is, border)} ${cut}`];
   });
   return [...merges, ...splits];
 }

@@ -89,8 +89,10 @@ test('a range that does not end before the bound stays, and the hint says what t
   });
   expect(retireBefore(ranges, 'z')).toMatchObject({ starts: ['n'], ids: [3, 2] });
   const message = 'no range ends at or before b: the first one ends before g';
-  const hint: unknown = expect.stringContaining("split RING PARTITION --at 'b'");
+  const hint: unknown = expect.stringContaining('split RING PARTITION --at b first');
   expect(() => retireBefore(ranges, 'b')).toThrow(
     expect.objectContaining({ code: 'RETIRE_NOTHING', message, hint }),
   );
+  const quoted: unknown = expect.stringContaining(`PARTITION --at 'a'\\''b' first`);
+  expect(() => retireBefore(ranges, "a'b")).toThrow(expect.objectContaining({ hint: quoted }));
 });

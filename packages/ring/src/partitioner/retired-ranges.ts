@@ -1,6 +1,7 @@
 // Ranges of keys whose records are retired together, such as past months. Pure.
 // One range without records replaces them, so that keys that arrive late still have a partition.
 import { CodedError } from '@ringwright/base/coded-error';
+import { quoteOption } from '@ringwright/base/quote-command';
 import { keyOfText, keyText } from './key-text.ts';
 import type { IntervalPartitioner, RangesPartitioner } from './partitioner.ts';
 import { entriesOf, withEntries } from './reshape.ts';
@@ -32,7 +33,7 @@ function nothing({ starts, retiredBefore }: RangesPartitioner, key: string): Cod
   return new CodedError('RETIRE_NOTHING', message, {
     hint: isPast
       ? 'name a later key: ring-builder table RING lists the ranges'
-      : `ring-builder split RING PARTITION --at '${boundText}' first, or name a later key`,
+      : `ring-builder split RING PARTITION ${quoteOption('at', boundText)} first, or name a later key`,
     details: { before: boundText, firstEnd: next ?? null },
   });
 }

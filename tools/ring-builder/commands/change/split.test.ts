@@ -160,6 +160,24 @@ test('after a split a revert across it and fractional replicas are refused', asy
   });
 });
 
+test('commands that undo a merge quote their keys, which any writer may have chosen', async () => {
+  const tool = await withRing("--partitioner ranges --boundaries=--h,a$(id),it's", 2);
+  await tool.json('merge cities 0 1');
+  await tool.json('merge cities 4 2');
+  await tool.json('merge cities 5 3');
+  await tool.json('commit cities -m merged');
+  await expect(tool.json('revert cities 1')).rejects.toMatchObject({
+    code: 'RESHAPE_UNFIT',
+    details: {
+      changes: [
+        'ring-builder split cities 6 --at=--h',
+        "ring-builder split cities 6 --at 'a$(id)'",
+        "ring-builder split cities 6 --at 'it'\\''s'",
+      ],
+    },
+  });
+});
+
 test('why shows the slots of a partition after a split or merge as new', async () => {
   const tool = await withRing('--partitioner ranges');
   const rings = join(tool.folder, 'rings');

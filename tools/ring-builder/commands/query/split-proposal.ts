@@ -1,6 +1,6 @@
 // Turns a split or merge proposal into its reason and the command that stages it.
 import { counted } from '@ringwright/base/counted';
-import { quoteCommand } from '@ringwright/base/quote-command';
+import { quoteOption } from '@ringwright/base/quote-command';
 import type { ReshapeProposal } from '@ringwright/builder/analysis/propose-splits';
 import { gatherPins } from '@ringwright/builder/plan/gather-pins';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -48,9 +48,7 @@ export async function proposalOf(
   }
   const { at } = middle;
   const typed = typeof at === 'number' ? positionText(at) : at;
-  // A value that begins with - would be parsed as an option.
-  const cut = typed.startsWith('-') ? [`--at=${typed}`] : ['--at', typed];
-  const command = quoteCommand(['ring-builder', 'split', keyspace, String(partition), ...cut]);
+  const command = `ring-builder split ${keyspace} ${partition} ${quoteOption('at', typed)}`;
   return { proposal, why, command, change: { kind: 'split', partition, at: [at] } };
 }
 
