@@ -79,6 +79,9 @@ export const minPartHoursMax = 8_760;
 export const pinCountMax = 4_096;
 export const overloadMax = 10;
 
+/** Depth of JSON from outside. Ours has less than half of this. */
+export const jsonDepthMax = 64;
+
 // --- repositories -----------------------------------------------------------
 /** builder.json, log.jsonl and the like are read as one string: V8's longest. */
 export const textFileBytesMax = 2 ** 29 - 24;

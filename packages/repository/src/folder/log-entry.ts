@@ -1,5 +1,6 @@
 // One line of log.jsonl: who did what and when, chained by the SHA-256 of the line before. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { parseJson } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 
@@ -67,7 +68,7 @@ export function lineHash(line: string): string {
 export function parseLogLine(line: string): LogEntry | string {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line, (cause) => new Error('no JSON', { cause }));
   } catch {
     return 'is not JSON';
   }

@@ -1,6 +1,7 @@
 // The staged changes that a version was made of, as a section of its file. Their commands as typed
 // are not enough, since --from FILE may stand for anything. The log holds the digest. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { type Change, changeSchema } from '@ringwright/builder/state/change';
 import type { Section } from '@ringwright/ring/file/ring-manifest';
@@ -25,6 +26,7 @@ export function stagedDigestOf(sections: readonly Section[]): string | null {
 export function stagedChangesOf(sections: readonly Section[]): readonly Change[] | null {
   const section = sections.find(({ name }) => name === NAME);
   if (section === undefined) return null;
-  const parsed = z.array(changeSchema).safeParse(JSON.parse(Buffer.from(section.bytes).toString()));
+  const value = jsonOrNull(Buffer.from(section.bytes).toString());
+  const parsed = z.array(changeSchema).safeParse(value);
   return parsed.data ?? null;
 }

@@ -46,3 +46,10 @@ test('every device on the command line needs a decimal weight', () => {
     'must be a number from 0',
   );
 });
+
+test('lines and nesting beyond all measure are refused, and end no program', () => {
+  const long = `${head}\n1,2,10.0.0.1,6200,sdb,100,"${'a'.repeat(10_000_000)}"`;
+  expect(() => devicesOfFile(long, 'x')).toThrow('x, line 2 has 10000028 characters, at most');
+  const deep = `[{"region":${'['.repeat(5_000)}${']'.repeat(5_000)}}]`;
+  expect(() => devicesOfFile(deep, 'x')).toThrow('x is not JSON: nested deeper than 64');
+});

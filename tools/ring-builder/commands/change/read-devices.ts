@@ -19,6 +19,8 @@ const columns = [
   ...(['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'] as const),
   ...optional,
 ] as const;
+/** Of a line of CSV. The longest field of a device has 8,192, and each may be a doubled quote. */
+const LINE_CHARACTERS_MAX = 64 * 1024;
 const numeric = ['region', 'zone', 'port', 'weight'] as const;
 
 /** The builder checks the range of weights and names it in its error. */
@@ -83,6 +85,11 @@ function rowsOfJson(content: string, name: string): Row[] {
 
 function rowsOfCsv(content: string, name: string): Row[] {
   const lines = content.replace(/^\ufeff/, '').split(/\r?\n/);
+  const long = lines.findIndex((line) => line.length > LINE_CHARACTERS_MAX);
+  if (long !== -1) {
+    const found = `has ${lines[long]?.length} characters, at most ${LINE_CHARACTERS_MAX} are read`;
+    throw invalid(`${name}, line ${long + 1}`, found);
+  }
   const heads = cellsOf(lines[0] ?? '');
   const unknown = heads.find((head) => !columns.some((column) => column === head));
   if (unknown !== undefined) {
