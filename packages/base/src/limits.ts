@@ -79,6 +79,8 @@ export const minPartHoursMax = 8_760;
 export const pinCountMax = 4_096;
 export const overloadMax = 10;
 
+/** An answer over HTTP to the tool: the status of a device with a million partitions. */
+export const httpAnswerBytesMax = 256 * MIB;
 /** Depth of JSON from outside. Ours has less than half of this. */
 export const jsonDepthMax = 64;
 

@@ -1,4 +1,5 @@
 // A single GET over HTTP, with TLS if the server has to prove its identity.
+import { httpAnswerBytesMax } from '@ringwright/base/limits';
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
 import { notReached } from './not-reached.ts';
@@ -21,6 +22,8 @@ interface Asking {
   readonly identity?: TlsIdentity | null;
   /** Total time. */
   readonly timeoutMs: number;
+  /** Limit of the answer; default: httpAnswerBytesMax. */
+  readonly bytesMax?: number;
 }
 
 /**
@@ -30,7 +33,7 @@ interface Asking {
 export async function getHttp(
   address: string,
   path: string,
-  { proof, timeoutMs, token = null, identity = null }: Asking,
+  { proof, timeoutMs, token = null, identity = null, bytesMax = httpAnswerBytesMax }: Asking,
 ): Promise<HttpResponse> {
   const signal = AbortSignal.timeout(timeoutMs);
   const proven = proof === null ? null : await proveServer(address, { proof, identity, timeoutMs });
@@ -47,7 +50,12 @@ export async function getHttp(
     sent.once('error', fail);
     sent.once('response', (answer) => {
       const parts: Buffer[] = [];
-      answer.on('data', (part: Buffer) => parts.push(part));
+      let bytes = 0;
+      answer.on('data', (part: Buffer) => {
+        parts.push(part);
+        bytes += part.length;
+        if (bytes > bytesMax) sent.destroy(new Error(`it answers more than ${bytesMax} bytes`));
+      });
       answer.once('error', fail);
       answer.once('end', () => {
         resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts).toString() });

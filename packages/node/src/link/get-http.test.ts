@@ -1,0 +1,26 @@
+// Tests a GET over HTTP, also to a server that answers without end.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { getHttp } from './get-http.ts';
+
+test('an answer is returned whole, or refused once it exceeds the limit', async () => {
+  const server = createServer(({ url }, response) => {
+    if (url !== '/endless') return void response.end('x'.repeat(1_000));
+    const more = (): void => void response.write('x'.repeat(1_000), more);
+    more();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const asking = { proof: null, timeoutMs: 10_000, bytesMax: 1_000 };
+  expect(await getHttp(address, '/', asking)).toEqual({ status: 200, body: 'x'.repeat(1_000) });
+  await expect(getHttp(address, '/endless', asking)).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    message: `${address} cannot be reached: it answers more than 1000 bytes`,
+  });
+});
