@@ -7,6 +7,7 @@ import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { ringRelayCooldownMs } from '@ringwright/base/limits-rings';
 import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import type { Logger } from 'pino';
+import type { Guard } from './access/guard.ts';
 import type { OpenedDevice } from './open-device.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
 import { RelayedDeltas } from './rings/relayed-deltas.ts';
@@ -29,6 +30,7 @@ interface Ports {
   readonly log: Logger;
   readonly onActivate: (active: ActiveRing) => void;
   readonly connectBack: ConnectBack;
+  readonly guard: Pick<Guard, 'demands'>;
 }
 
 /** Loads the rings from disk; `onActivate` is called for those rings too. Throws DISK_FAILED. */
@@ -42,7 +44,8 @@ export async function assembleRings(opened: OpenedDevice, ports: Ports) {
     log.error({ file, error }, isNewer ? 'ring file of a newer release' : 'ring file damaged');
   });
   const onRefuse = ({ code }: CodedError): void => metrics.ringRefusals.inc({ code });
-  const parts = { cache, identity, nowMs, trust, forks, onActivate, onRefuse };
+  const isOpen = (): boolean => !ports.guard.demands;
+  const parts = { cache, identity, nowMs, trust, forks, isOpen, onActivate, onRefuse };
   const rings = new Rings(parts, cached);
   const trustExchange = new TrustExchange(trust, opened.access, log);
   const deltas = new RelayedDeltas(cache);

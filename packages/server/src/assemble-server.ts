@@ -79,7 +79,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
     });
   };
   const connectBack: ConnectBack = (caller) => peerParts.knownPeers.connectBack(caller);
-  const ringParts = await assembleRings(opened, { metrics, log, onActivate, connectBack });
+  const ringParts = await assembleRings(opened, { metrics, log, onActivate, connectBack, guard });
   const { rings, forks, exchange, trustExchange, requireDropsAllowed } = ringParts;
   const reconcileAll = (): void => {
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);

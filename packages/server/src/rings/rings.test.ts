@@ -32,7 +32,7 @@ function forksIn(folder: string): Promise<RingForks> {
   return RingForks.load({ directory: join(folder, 'rings'), nowMs: () => 7, ...deaf });
 }
 
-async function start(directory: string) {
+async function start(directory: string, isOpen = true) {
   const cache = { directory: join(directory, 'rings') };
   const activated: number[] = [];
   const forks = await forksIn(directory);
@@ -43,6 +43,7 @@ async function start(directory: string) {
       identity: identityOf(versions[0]!, 0),
       nowMs: () => 7,
       forks,
+      isOpen: () => isOpen,
       onActivate: ({ ring }) => activated.push(ring.version),
     },
     await loadRingCache(cache, expect.unreachable),
@@ -101,6 +102,15 @@ describe('one after the other', () => {
     await rings.adopt(version(1));
     expect(() => rings.get('x')).toThrow('known rings: cities');
   });
+});
+
+test('where access is controlled, a request for an unknown ring learns of no other', async () => {
+  await using folder = await scratchFolder();
+  const { rings } = await start(folder.path, false);
+  await rings.adopt(version(1));
+  expect(() => rings.get('x')).toThrow(
+    expect.objectContaining({ message: "no ring 'x' is here", details: { keyspace: 'x' } }),
+  );
 });
 
 describe('after a fork', () => {

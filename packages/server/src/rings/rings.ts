@@ -26,6 +26,8 @@ interface RingsPorts {
   readonly forks: RingForks;
   /** Called for every refused ring, unless nothing says which keyspace it belongs to. */
   readonly onRefuse: (error: CodedError) => void;
+  /** Whether everybody may learn which rings are here; default: yes. */
+  readonly isOpen?: () => boolean;
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
 }
@@ -70,10 +72,16 @@ export class Rings {
   get(keyspace: string): ActiveRing {
     const active = this.#active.get(keyspace);
     if (active !== undefined) return active;
+    const message = `no ring '${keyspace}' is here`;
+    const hint = `ring-builder push ${keyspace}`;
+    // A token may be for this keyspace alone.
+    if (this.#ports.isOpen?.() === false) {
+      throw new CodedError('RING_UNKNOWN', message, { hint, details: { keyspace } });
+    }
     const rings = [...this.#active.keys()];
     const others = rings.length === 0 ? 'none yet' : shortened(rings.join(', '), NAMES_SHOWN);
-    throw new CodedError('RING_UNKNOWN', `no ring '${keyspace}' is here; known rings: ${others}`, {
-      hint: `ring-builder push ${keyspace}`,
+    throw new CodedError('RING_UNKNOWN', `${message}; known rings: ${others}`, {
+      hint,
       details: { keyspace, rings },
     });
   }
