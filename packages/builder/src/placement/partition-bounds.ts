@@ -3,6 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { BuilderState, Pin } from '../state/builder-state.ts';
+import { namedPartition } from '../state/named-partition.ts';
 import { LEAF_LEVEL, type TierTree } from '../state/tier-tree.ts';
 import { shapeOf } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
@@ -45,7 +46,8 @@ export function pinnedBounds(
     const { partition } = pin;
     if (partition >= partitions) continue;
     const replicas = replicasOf(shape, partition);
-    bounds.set(partition, boundsOfPin(tree, common, { ring: state.ring, pin, replicas }));
+    const id = namedPartition(state, partition);
+    bounds.set(partition, boundsOfPin(tree, common, { ring: state.ring, id, pin, replicas }));
   }
   return bounds;
 }
@@ -63,6 +65,8 @@ export function boundsOf(targets: Targets, partition: number): Bounds {
 
 interface PinnedCount {
   readonly ring: string;
+  /** The pinned partition in messages. */
+  readonly id: number;
   readonly pin: Pin;
   readonly replicas: number;
 }
@@ -121,7 +125,13 @@ function isFeasible(tree: TierTree, { low, high }: Bounds, replicas: number): bo
 function nearestBounds(
   tree: TierTree,
   common: Bounds,
-  { ring, pin, replicas, pinned }: PinnedCount & { readonly pinned: ReadonlyMap<number, number> },
+  {
+    ring,
+    id,
+    pin,
+    replicas,
+    pinned,
+  }: PinnedCount & { readonly pinned: ReadonlyMap<number, number> },
 ): Bounds {
   const costs = treeCosts(tree, replicas, (v, k) => {
     if (v === 0) return 0;
@@ -130,15 +140,15 @@ function nearestBounds(
     return ((breach * (breach + 1)) / 2) * TIER_WEIGHT ** (LEAF_LEVEL - tree.level[v]!);
   });
   if (leastCost(costs) < Infinity) return rangesOfLeast(costs);
-  const { partition, on, off } = pin;
+  const { on, off } = pin;
   const pinTexts = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)].join(', ');
   throw new CodedError(
     'PIN_INVALID',
-    `partition ${partition} has ${replicas} replicas and ${tree.leaves} devices with weight: ` +
+    `partition ${id} has ${replicas} replicas and ${tree.leaves} devices with weight: ` +
       `they cannot satisfy its pins (${pinTexts})`,
     {
-      hint: `ring-builder unpin ${ring} ${partition}, or change the pin`,
-      details: { partition, replicas, devices: tree.leaves, on, off },
+      hint: `ring-builder unpin ${ring} ${id}, or change the pin`,
+      details: { partition: id, replicas, devices: tree.leaves, on, off },
     },
   );
 }

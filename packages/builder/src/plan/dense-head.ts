@@ -48,6 +48,7 @@ export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
     state: {
       ...state,
       partitioner,
+      columnIds: ids,
       ...(sizes && {
         sizes: { ...sizes, levels: ids.map((id) => sizes.levels[id] ?? null) },
       }),

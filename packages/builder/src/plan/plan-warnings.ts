@@ -6,6 +6,7 @@ import type { PlacementProblem } from '../placement/placement-problem.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
 import { SHARE_EPSILON } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
+import { namedPartition } from '../state/named-partition.ts';
 import { someOf } from '../state/some-of.ts';
 import { tierKinds, tierName } from '../state/tier-name.ts';
 import { deviceBelow, tierNames } from '../state/tier-tree.ts';
@@ -153,12 +154,14 @@ export function leftForLater({ moves, movesLeft }: Pick<Plan, 'moves' | 'movesLe
 }
 
 /** Returns the findings on pins that reduce dispersion, and on pins that cannot be kept. */
-function pinFindings({ pins = [] }: BuilderState, { tree, targets }: PlacementProblem): Finding[] {
+function pinFindings(state: BuilderState, { tree, targets }: PlacementProblem): Finding[] {
   const worse = [...(targets.own ?? [])].flatMap(([partition, { dispersed }]) =>
-    dispersed ? [] : [partition],
+    dispersed ? [] : [namedPartition(state, partition)],
   );
-  const unmet = pins.flatMap(({ partition, on }) =>
-    on.flatMap((id) => ((tree.leafOfDevice[id] ?? -1) < 0 ? [{ partition, id }] : [])),
+  const unmet = (state.pins ?? []).flatMap(({ partition, on }) =>
+    on
+      .filter((id) => (tree.leafOfDevice[id] ?? -1) < 0)
+      .map((id) => ({ partition: namedPartition(state, partition), id })),
   );
   const findings: Finding[] = [];
   if (worse.length > 0) {

@@ -97,4 +97,6 @@ export interface BuilderState {
   readonly restedThrough?: number;
   /** Sizes by which plans even out bytes; absent: plans balance slot counts only. */
   readonly sizes?: PartitionSizes;
+  /** Only in the dense state of a plan, never stored: by column, the id that messages name. */
+  readonly columnIds?: readonly number[];
 }

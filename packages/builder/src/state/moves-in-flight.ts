@@ -9,6 +9,7 @@ import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
+import { namedPartition } from './named-partition.ts';
 
 export interface LandedHead {
   /** The ring after all moves in flight are finalized; the head itself when there are none. */
@@ -41,7 +42,8 @@ export function headAfterMoves(
   const removedJoins = joiningRemoved(head, state);
   const [first] = removedJoins;
   if (first !== undefined) {
-    const { partition, to, assignment } = first;
+    const { to, assignment } = first;
+    const id = namedPartition(state, first.partition);
     const names = [...new Set(removedJoins.map((move) => `d${move.to}`))].join(' ');
     const cancelCommands = [
       `ring-builder moves ${ring} cancel ${names}`,
@@ -49,9 +51,9 @@ export function headAfterMoves(
       rollout,
     ].join(' && ');
     throw refuse(
-      `partition ${partition} is moving to d${to}, which is to be removed`,
+      `partition ${id} is moving to d${to}, which is to be removed`,
       `run ${rollout} first; if ${names} will not come back: ${cancelCommands}`,
-      { partition, assignment, device: to },
+      { partition: id, assignment, device: to },
     );
   }
   const table = copyTable(head.table, head.devices.length);
