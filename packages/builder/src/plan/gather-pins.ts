@@ -2,6 +2,7 @@
 // Pins are bounds that every plan keeps. So these moves have the waves, minPartHours and room of
 // any change, and the partitions stay together until the merge removes the pins.
 import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { partedParents } from '@ringwright/ring/reshape-ring';
@@ -12,9 +13,10 @@ import { apartError, requireSameReplicas, reshapingOf } from './plan-reshape.ts'
 /**
  * Returns no pins when all partitions to be merged lie together. Each group goes to the devices of
  * one of its partitions: the one whose devices were chosen least so far, by weight. That is nearly
- * even, and later plans restore balance. Throws MERGE_APART for a partition that is staged to be
- * split, because only whole partitions are brought together, and RESHAPE_UNFIT where another number
- * of replicas is staged.
+ * even, and later plans restore balance. In place of devices that are being emptied, it goes to
+ * devices of its other partitions. Throws MERGE_APART when there are none, or for a partition that
+ * is staged to be split, because only whole partitions are brought together; and RESHAPE_UNFIT
+ * where another number of replicas is staged.
  */
 export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPartitioner): Pin[] {
   requireSameReplicas(head, state);
@@ -31,11 +33,30 @@ export function gatherPins(head: Ring, state: BuilderState, wanted: IntervalPart
     const deviceRows = ids
       .map((id) => head.table.map((row) => must(deviceIn(row, id), `no slot of ${id}`)))
       .sort((a, b) => loadOf(a) - loadOf(b));
-    const on = must(deviceRows[0], 'somebody is merged');
+    const on = receiversOf(state, deviceRows).slice(0, head.table.length);
+    if (on.length === 0) throw emptiedError(head, ids);
     for (const id of on) loads.set(id, (loads.get(id) ?? 0) + 1);
     pins.push(...ids.map((partition) => ({ partition, on, off: [] })));
   }
   return pins;
+}
+
+/** Returns the devices that may hold slots, each once, in this order. */
+function receiversOf({ devices }: BuilderState, deviceRows: readonly number[][]): number[] {
+  return [...new Set(deviceRows.flat())].filter((id) => {
+    const device = devices[id];
+    return device?.state === 'active' && device.weight > 0;
+  });
+}
+
+/** No pin can name a device that is being emptied, so the merge has to wait. */
+function emptiedError(head: Ring, ids: readonly number[]): CodedError {
+  const { keyspace } = head;
+  const { message, details } = apartError(head, ids);
+  return new CodedError('MERGE_APART', `${message}, and these are being emptied`, {
+    hint: `ring-builder plan ${keyspace} shows where the slots go; merge after that rollout`,
+    details,
+  });
 }
 
 /** Returns the weight of a device. A device that is being emptied counts as full. */
