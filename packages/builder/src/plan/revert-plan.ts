@@ -199,12 +199,14 @@ function intervalChanges(
   { is, wanted }: { readonly is: IntervalPartitioner; readonly wanted: IntervalPartitioner },
 ): string[] {
   const [entriesNow, entriesThen] = [entriesOf(is), entriesOf(wanted)];
+  // A single interval has all keys, whatever its border, and no neighbor to merge it with.
+  if (entriesNow.length === 1 && entriesThen.length === 1) return [];
   const bordersNow = new Set(entriesNow.map(({ border }) => border));
   const bordersThen = new Set(entriesThen.map(({ border }) => border));
   const isRange = is.kind === 'ranges';
   const merges = entriesNow.flatMap(({ id, border }, index) => {
     const adjacent = isRange ? entriesNow[index - 1] : entriesNow[(index + 1) % entriesNow.length];
-    if (bordersThen.has(border) || adjacent === undefined) return [];
+    if (bordersThen.has(border) || adjacent === undefined || adjacent.id === id) return [];
     const pair = isRange ? [adjacent.id, id] : [id, adjacent.id];
     return [`ring-builder merge ${ring} ${pair.join(' ')}`];
   });

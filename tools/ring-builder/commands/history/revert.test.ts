@@ -1,4 +1,5 @@
 // Tests a revert that is repeated while its moves are in flight, as after a lost connection.
+import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
@@ -24,4 +25,26 @@ test('a revert keeps moves in flight to its target version and cancels others', 
   }
   const forth = await tool.json('revert kv 2 -m forth --override because');
   expect(forth).toMatchObject({ changed: true, cancelled: first['moved'] });
+});
+
+test('the commands of a refused revert split the only hash interval first', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create kv --partitioner hash-intervals --partitions 2 --replicas 1');
+  await tool.json('add kv r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit kv -m first');
+  for (const change of ['split kv 0 --at .75', 'merge kv 1 2', 'merge kv 3 4']) {
+    await tool.json(change);
+    await tool.json('commit kv -m changed');
+  }
+  // The merges left one interval, whose border is none of the first version.
+  for (let step = 0; step < 9; step += 1) {
+    const error: unknown = await tool.json('revert kv 1').catch((one: unknown) => one);
+    if (!(error instanceof CodedError)) throw error;
+    const [command] = (error.details as { changes: string[] }).changes;
+    if (command === undefined) break;
+    await tool.json(command.replace('ring-builder ', ''));
+    await tool.json('commit kv -m back');
+  }
+  const { intervals } = await tool.json<{ intervals: { end: number }[] }>('table kv');
+  expect(intervals.map(({ end }) => end)).toEqual([0, 2 ** 31]);
 });
