@@ -162,7 +162,8 @@ function revertWarnings({ head: { replicas }, old }: RevertInput, lost: number):
 /**
  * Returns the builder state of a revert: settings and weights of the old version for the devices
  * that exist. Devices added since are drained. If some of the old devices are gone, the new ones
- * are needed and keep their weight.
+ * are needed and keep their weight. The number of replicas stays, so pins and zones for more than
+ * that are left out.
  */
 export function revertState(state: BuilderState, old: BuilderState): BuilderState {
   const { minPartHours, overload } = old;
@@ -177,11 +178,14 @@ export function revertState(state: BuilderState, old: BuilderState): BuilderStat
     return allActive ? { ...plain, weight: 0 } : device;
   });
   const { pins: _pins, zonesMin: _zones, sizes: _sizes, ...otherFields } = state;
-  const pins = (old.pins ?? []).filter(({ on, off }) => [...on, ...off].every(isActive));
+  const most = Math.floor(state.replicas);
+  const pins = (old.pins ?? []).filter(
+    ({ on, off }) => on.length <= most && [...on, ...off].every(isActive),
+  );
   return {
     ...otherFields,
     ...(pins.length > 0 && { pins }),
-    ...(old.zonesMin !== undefined && { zonesMin: old.zonesMin }),
+    ...(old.zonesMin !== undefined && { zonesMin: Math.min(old.zonesMin, most) }),
     ...(old.sizes !== undefined && { sizes: old.sizes }),
     minPartHours,
     overload,

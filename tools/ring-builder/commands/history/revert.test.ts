@@ -1,5 +1,6 @@
 // Tests a revert that is repeated while its moves are in flight, as after a lost connection.
 import { CodedError } from '@ringwright/base/coded-error';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
@@ -47,4 +48,24 @@ test('the commands of a refused revert split the only hash interval first', asyn
   }
   const { intervals } = await tool.json<{ intervals: { end: number }[] }>('table kv');
   expect(intervals.map(({ end }) => end)).toEqual([0, 2 ** 31]);
+});
+
+test('a revert to a version with more replicas leaves out its pins and zones', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create kv --partitions 4 --replicas 3');
+  const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`).join(' ');
+  await tool.json(`add kv ${devices}`);
+  for (const change of ['set kv --zones-min 3', 'pin kv 0 --on d0 d1 d2', 'pin kv 1 --on d0']) {
+    await tool.json(change);
+  }
+  await tool.json('commit kv -m first');
+  for (const change of ['unpin kv all', 'set kv --zones-min 0', 'set kv --replicas 2']) {
+    await tool.json(change);
+  }
+  await tool.json('commit kv -m fewer --override because');
+  await tool.json('revert kv 1 -m back --override because');
+  const { state } = await readVersion(`${tool.folder}/rings`, 'kv', 'head');
+  expect(state).toMatchObject({ pins: [{ partition: 1, on: [0], off: [] }], zonesMin: 2 });
+  await tool.json('set-weight kv d0 2');
+  expect(await tool.json('plan kv')).toMatchObject({ changed: true });
 });
