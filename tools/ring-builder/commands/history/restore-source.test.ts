@@ -2,7 +2,10 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringFetch } from '@ringwright/wire/rings';
 import { expect, test } from 'vitest';
+import { fakeServer } from '../../../../test/support/fake-server.ts';
 import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 import { serverOf } from './restore-source.ts';
 
@@ -61,4 +64,19 @@ test('a restore from a folder without a version of the ring is refused', async (
   expect({ exit, stderr }).toMatchObject({ exit: 2 });
   expect(stderr).toContain(`RING_EMPTY: ring cities of ${theirs} has no committed version`);
   expect(stderr).toContain('hint: use --from with another folder of rings');
+});
+
+test('a restore from a server without the ring names where the ring is instead', async () => {
+  const tool = await ringBuilderIn();
+  const hint = 'ring-builder push cities';
+  const unknown = new CodedError('RING_UNKNOWN', "no ring 'cities' is here", { hint });
+  const { request } = ringFetch;
+  const { port } = await fakeServer([
+    [ringFetch.method, { request, answer: () => Promise.reject(unknown) }],
+  ]);
+  const { exit, stderr } = await tool.run(`restore cities --from 127.0.0.1:${port}`);
+  expect({ exit, stderr }).toMatchObject({ exit: 2 });
+  expect(stderr).toContain(`RING_UNKNOWN: 127.0.0.1:${port}: no ring 'cities' is here`);
+  expect(stderr).toContain('hint: name a server of the ring');
+  expect(stderr).not.toContain('push');
 });

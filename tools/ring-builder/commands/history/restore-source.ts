@@ -61,7 +61,16 @@ export async function restoreSource(
     return { kind: 'file', bytes: await fetchRing(server, name), trust };
   });
   return fetched.catch((error: unknown) => {
+    if (error instanceof CodedError && error.code === 'RING_UNKNOWN') throw elsewhere(error, from);
     throw withHint(error, 'check that a ring-server listens there; any server of the ring has it');
+  });
+}
+
+/** The hint of the server, to push the ring, needs the folder that is to be restored. */
+function elsewhere({ code, message, details }: CodedError, from: string): CodedError {
+  return new CodedError(code, `${from}: ${message}`, {
+    hint: 'name a server of the ring, which has it, or a file or another folder of rings',
+    details,
   });
 }
 
