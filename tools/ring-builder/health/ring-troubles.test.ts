@@ -189,6 +189,10 @@ test('a server started under another name than in the ring is reported with both
   expect(troubles).toMatchObject([{ why, command: 'set-device cities d1 --name wrong' }]);
   const { troubles: hostile } = judge(first, () => ({ device: null }), { startedAs: 'x; id' });
   expect(hostile).toMatchObject([{ command: "set-device cities d1 --name 'x; id'" }]);
+  // It is not advised to let such a server drop its files.
+  const held = { drops: 3, quarantines: 0 };
+  const holding = judge(first, () => ({ device: null, held }), { startedAs: 'wrong' }).troubles;
+  expect(holding).toMatchObject([{ kind: 'inactive', why }]);
 });
 
 test('an unsigned ring is a trouble on a server that requires signatures', () => {

@@ -82,7 +82,7 @@ export function serverTroubles(
   const make = { trouble, lacking, unnamed: unnamedTrouble(server, head.ring, trouble) };
   return [
     ...troubles,
-    ...dataTroubles(ringStatus, trouble),
+    ...dataTroubles(ringStatus, server, trouble),
     ...versionTroubles(head, ringStatus, make),
   ];
 }
@@ -91,7 +91,11 @@ export function serverTroubles(
 const unseenHint =
   'down: it is running, but this machine cannot reach it: check the network from here';
 
-function dataTroubles(status: RingStatus, trouble: Make): Trouble[] {
+function dataTroubles(
+  status: RingStatus,
+  { devices }: Pick<ServerReport, 'devices'>,
+  trouble: Make,
+): Trouble[] {
   const { ring, damaged, held, draining, notReady, freshness } = status;
   const found: Trouble[] = [];
   const [first] = damaged;
@@ -100,7 +104,10 @@ function dataTroubles(status: RingStatus, trouble: Make): Trouble[] {
     found.push(trouble('damaged', why, `reconcile ${ring}`));
   }
   if (notReady > 0) found.push(trouble('not ready', refillLine(status), `reconcile ${ring}`));
-  const waiting = held.drops + held.quarantines;
+  // A server that runs under another name than in the ring has to be started with that one. If its
+  // drops were confirmed first, its files would not be complete any more.
+  const isMisnamed = status.device === null && devices.length > 0;
+  const waiting = isMisnamed ? 0 : held.drops + held.quarantines;
   if (waiting > 0) {
     const reason = draining[0]?.reason ?? '';
     const all = counted(waiting, 'file needs', 'files need');
