@@ -6,6 +6,7 @@ import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import { printTable } from '@ringwright/base/print-table';
 import { noteVersion } from '@ringwright/repository/append-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { ringSettle } from '@ringwright/wire/rings';
 import { sendRing } from '@ringwright/wire/send-ring';
@@ -120,16 +121,27 @@ async function requireNoneAhead(
   const { keyspace } = version.ring;
   const highest = must(ahead[0], 'advice is about one at least').version;
   const missing = counted(highest - version.ring.version, 'version is', 'versions are');
-  const first = version.ring.devices.find((device) => device !== null);
-  const change = `set-device ${keyspace} d${first?.id ?? 0} --meta 'one more version'`;
   throw new CodedError('RING_OLDER', `${older.why}: servers never go back to a lower version`, {
     hint:
       `${older.text}; if the history here is still the right one, ${missing} missing: ` +
-      'stage and commit harmless changes, each time with another text, until there is a ' +
-      `version ${highest} too, then settle: ` +
-      asCommands([change, `commit ${keyspace} -m 'so that settle can win'`]),
+      versionsUntil(highest, version.ring),
     details: { ring: keyspace, version: version.ring.version, ahead },
   });
+}
+
+/** Nothing can be committed beside a split or merge in flight, but its cancellation is a version. */
+function versionsUntil(highest: number, { keyspace, devices, reshape }: Ring): string {
+  if (reshape?.kind === 'to') {
+    const cancel = asCommands([`moves ${keyspace} cancel all`]);
+    return `the first cancels the split or merge in flight, then settle: ${cancel}`;
+  }
+  const first = devices.find((device) => device !== null);
+  const change = `set-device ${keyspace} d${first?.id ?? 0} --meta 'one more version'`;
+  const commands = asCommands([change, `commit ${keyspace} -m 'so that settle can win'`]);
+  return (
+    'stage and commit harmless changes, each time with another text, until there is a ' +
+    `version ${highest} too, then settle: ${commands}`
+  );
 }
 
 interface SettleWith {
