@@ -57,8 +57,7 @@ function rowOf(move: Move, status: RingStatus | Error | undefined): MoveRow {
   const { partition, replica, from, to, assignment } = move;
   const row = { partition, replica, assignment, from, to, ...noProgress };
   if (status === undefined) {
-    const reason = `no known server has d${to}; health reports a server with another --device`;
-    return { ...row, reason };
+    return { ...row, reason: `no server answers as d${to}; health says what is known of it` };
   }
   if (move.state === 'PROPOSED' && hasNoRing(status)) {
     return { ...row, reason: `no rollout has sent the ring to d${to} yet` };

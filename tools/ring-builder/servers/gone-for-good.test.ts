@@ -28,6 +28,17 @@ test('moves to a device are cancelled before the device is removed', () => {
   expect(typed(moving, [2])).toEqual(['[remove][cities][d2]', ...rest]);
 });
 
+test('of a device that is removed already, only the moves to it are cancelled', () => {
+  const [ring] = moveVersions(servedRing({ replicas: 2 }), [
+    { partition: 2, replica: 0, from: 2, to: 1 },
+  ]);
+  expect(withoutForGood({ ring, removed: [1] }, [1])).toBe(
+    '; if it will not come back: ring-builder moves cities cancel d1 && ' +
+      "ring-builder commit cities -m 'will not come back' && ring-builder rollout cities",
+  );
+  expect(withoutForGood({ ring, removed: [2] }, [2])).toBe('');
+});
+
 test('devices of a composite ring are removed from its components, which it then follows', () => {
   const of = { version: 1, id: 'an id', replicas: 1 };
   const components = [

@@ -121,10 +121,20 @@ export function withoutForGood(context: Standing, away: readonly number[]): stri
   const gone = away.filter((id) => !removed.includes(id));
   const others = ring.devices.filter((device) => device !== null && !away.includes(device.id));
   // Advice to remove every device would be useless.
-  if (gone.length === 0 || others.length === 0) return '';
+  if (others.length === 0) return '';
+  if (gone.length === 0) return components === undefined ? ifRemoved(ring, away) : '';
   if (gone.length > DEVICES_NAMED_MAX) return '; remove those that will not come back';
   const changed = { ...ring, components };
   return `; ${canSpare(context, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone)}`;
+}
+
+/** A split may fill partitions on devices that were removed with it. That has to end first. */
+function ifRemoved(ring: MovingRing, removed: readonly number[]): string {
+  const cancel = cancelCommands(ring, removed);
+  if (cancel.length === 0) return '';
+  const { keyspace } = ring;
+  const rest = [`commit ${keyspace} -m 'will not come back'`, `rollout ${keyspace}`];
+  return `; if it will not come back: ${asCommands([...cancel, ...rest])}`;
 }
 
 /** Whether each replica still has a device of its own; in a composite ring, per component. */
