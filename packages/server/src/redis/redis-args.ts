@@ -13,12 +13,23 @@ export function lowerOf(word: Uint8Array | undefined): string {
   return textOf(word).toLowerCase();
 }
 
-/** Returns an integer that JavaScript represents exactly. Throws Redis's refusal. */
-export function integerOf(word: Uint8Array | undefined): number {
+/** Redis integers have 64 bits with sign, and each has one spelling. */
+const INTEGER = /^(0|-?[1-9]\d{0,18})$/;
+
+export function integer64(word: Uint8Array | undefined): bigint | null {
   const text = textOf(word);
-  const value = Number(text);
-  if (!/^-?\d{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw notAnInteger();
-  return value;
+  return INTEGER.test(text) ? within64(BigInt(text)) : null;
+}
+
+export function within64(value: bigint): bigint | null {
+  return BigInt.asIntN(64, value) === value ? value : null;
+}
+
+/** Returns an integer, rounded if it exceeds 2^53. Throws Redis's refusal. */
+export function integerOf(word: Uint8Array | undefined): number {
+  const value = integer64(word);
+  if (value === null) throw notAnInteger();
+  return Number(value);
 }
 
 /** Throws KEY_INVALID. */

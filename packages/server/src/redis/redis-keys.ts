@@ -8,7 +8,7 @@ import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { NewContent } from '../coordinate/propose.ts';
 import { mayBeStored } from '../coordinate/quorum-write.ts';
 import type { Valued } from '../replica/wire-record.ts';
-import { keyOf, notAnInteger, textOf, wrongArguments } from './redis-args.ts';
+import { integer64, keyOf, notAnInteger, within64, wrongArguments } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, swapContent, writeContent } from './redis-values.ts';
 import { arrayReply, integerReply, okReply, type RespReply, valueReply } from './resp-reply.ts';
@@ -123,18 +123,6 @@ export const keyCommands: Readonly<Record<string, RedisCommand>> = {
   strlen: { arity: 2, keys: 'first', effect: 'read', run: strlen },
   type: { arity: 2, keys: 'first', effect: 'read', run: type },
 };
-
-/** Redis integers have 64 bits with sign, and each has one spelling. */
-const INTEGER = /^(0|-?[1-9]\d{0,18})$/;
-
-function integer64(word: Uint8Array | undefined): bigint | null {
-  const text = textOf(word);
-  return INTEGER.test(text) ? within64(BigInt(text)) : null;
-}
-
-function within64(value: bigint): bigint | null {
-  return BigInt.asIntN(64, value) === value ? value : null;
-}
 
 /** No other change comes in between, and the key keeps its expiry time. */
 async function increase(call: RedisCall, step: bigint | null): Promise<RespReply> {
