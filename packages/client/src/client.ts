@@ -12,6 +12,7 @@ import { type ConsistencyLevel, coordinateGet, coordinatePut } from '@ringwright
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { keyBytes, valueBytes } from './bytes.ts';
 import { checkOptions } from './check-options.ts';
+import { clientClosed } from './client-closed.ts';
 import { checkConsistency, checkTtl, conditionOf } from './condition.ts';
 import { mostSpecificFailure, readFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
@@ -256,7 +257,7 @@ export class Client implements AsyncDisposable {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new CodedError('CLIENT_CLOSED', 'this client has been closed');
+    if (this.#closed) throw clientClosed();
   }
 }
 

@@ -17,6 +17,7 @@ import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { CallChannel } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { greetServer } from '@ringwright/wire/greet-server';
+import { clientClosed } from './client-closed.ts';
 import { serverChoice } from './server-choice.ts';
 
 interface FollowerSettings {
@@ -44,6 +45,7 @@ export class RingFollower {
   readonly #avoidUntilMs = new Map<string, number>();
   #ring: KnownRing | null = null;
   #fetching = false;
+  #isClosed = false;
 
   constructor(seeds: readonly string[], settings: FollowerSettings) {
     this.#seeds = seeds;
@@ -64,8 +66,12 @@ export class RingFollower {
     });
   }
 
-  /** Returns an open channel to a server. Rejects before anything has been sent. */
+  /**
+   * Returns an open channel to a server. Rejects before anything has been sent; with CLIENT_CLOSED
+   * after close(), when nobody would close a new connection any more.
+   */
   open(address: string): Promise<CallChannel> {
+    if (this.#isClosed) return Promise.reject(clientClosed());
     const link = this.#links.get(address) ?? this.#linkTo(address);
     return link.connect();
   }
@@ -107,6 +113,7 @@ export class RingFollower {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const link of [...this.#links.values(), ...this.#retired]) link.close();
   }
 
