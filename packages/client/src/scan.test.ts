@@ -1,13 +1,15 @@
 // The cursor at which a scan continues, and its end.
+import { type Partitioner, partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { packPage } from '@ringwright/wire/listing';
 import { expect, test } from 'vitest';
 import { Client } from './client.ts';
 import type { RingFollower } from './ring-follower.ts';
 
 const keys = ['a', 'b', 'c', 'd', 'e'];
+const oneRange: Partitioner = { kind: 'ranges', partitions: 1, starts: [] };
 
-/** A client of a server with these keys in one range, which returns at most two of them a page. */
-function clientOfKeys(): Client {
+/** A client of a server with these keys, which returns at most two of them a page. */
+function clientOfKeys(partitioner: Partitioner = oneRange): Client {
   const rowOf = (key: string) => ({
     key: Buffer.from(key),
     value: Buffer.from('v'),
@@ -25,9 +27,8 @@ function clientOfKeys(): Client {
       ringVersion: 1,
     });
   };
-  const partitioner = { kind: 'ranges', partitions: 1, starts: [] };
   const follower = {
-    ring: { partitioner, partitions: 1 },
+    ring: { partitioner, partitions: partitionCountOf(partitioner) },
     choose: () => ['a'],
     open: () => Promise.resolve({ call }),
     noteRingVersion: () => undefined,
@@ -63,4 +64,15 @@ test('a scan that was left continues after the last record that it returned', as
     expect(rest.cursor, 'until the end').not.toBeNull();
   }
   expect([found, rest.cursor]).toEqual([['d', 'e'], null]);
+});
+
+test.each<[string, Partitioner]>([
+  ['ranges', { kind: 'ranges', partitions: 3, starts: ['c'], ids: [1, 2] }],
+  ['hashes', { kind: 'hash-intervals', hash: 'md5', partitions: 3, ends: [9, 0], ids: [1, 2] }],
+])('a former partition of %s is refused, not read to the end of others', (_, partitioner) => {
+  const client = clientOfKeys(partitioner);
+  const refusal = { code: 'VALUE_OUT_OF_RANGE', message: 'notes has no partition 0 at present' };
+  expect(() => client.scan({ partition: 0 })).toThrow(expect.objectContaining(refusal));
+  expect(() => client.scan({ partition: 3 })).toThrow(/is not in 0 to 2$/);
+  expect(client.scan({ partition: 2 }).cursor).toBeNull();
 });

@@ -8,6 +8,7 @@ import {
 } from '@ringwright/base/key-bounds';
 import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
 import { formatStamp } from '@ringwright/base/stamp';
+import { isLive } from '@ringwright/ring/partitioner/live-ids';
 import {
   boundsAt,
   currentPosition,
@@ -97,7 +98,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   constructor(ports: ScanPorts, settings: ScanSettings) {
     this.#ports = ports;
     this.#settings = settings;
-    checkPartition(settings, ports.follower.ring.partitions);
+    checkPartition(settings, ports.follower.ring);
     this.#start = settings.cursor === null ? null : readCursor(settings.cursor, this.#cursorUse());
   }
 
@@ -170,10 +171,24 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   }
 }
 
-function checkPartition({ only, keyspace }: ScanSettings, partitions: number): void {
-  if (only === null || (Number.isInteger(only) && only >= 0 && only < partitions)) return;
-  const message = `partition ${only} of ${keyspace} is not in 0 to ${partitions - 1}`;
-  throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { partition: only } });
+/**
+ * A former partition has no end of its own any more: its scan would return keys of others. Where
+ * keys are hashed, the cursor of an earlier scan still says where that partition ended.
+ */
+function checkPartition(
+  { only, keyspace, cursor }: ScanSettings,
+  { partitions, partitioner }: RingFollower['ring'],
+): void {
+  if (only === null) return;
+  const details = { partition: only };
+  if (!Number.isInteger(only) || only < 0 || only >= partitions) {
+    const message = `partition ${only} of ${keyspace} is not in 0 to ${partitions - 1}`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message, { details });
+  }
+  if (isLive(partitioner, only) || (cursor !== null && !isOrdered(partitioner))) return;
+  const message = `${keyspace} has no partition ${only} at present`;
+  const hint = 'partitions were split or merged: ring-builder table RING lists those there are';
+  throw new CodedError('VALUE_OUT_OF_RANGE', message, { hint, details });
 }
 
 function askForPage(

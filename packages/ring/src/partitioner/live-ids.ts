@@ -1,5 +1,5 @@
 // Which ids of a partitioner belong to partitions that take keys. Pure.
-import { intervalCountOf, isIntervals, type Partitioner } from './partitioner.ts';
+import { intervalCountOf, isIntervals, type Partitioner, partitionCountOf } from './partitioner.ts';
 
 const known = new WeakMap<Partitioner, Uint8Array>();
 
@@ -15,4 +15,10 @@ export function liveIds(partitioner: Partitioner): Uint8Array | null {
   for (let index = 0; index < count; index += 1) live[partitioner.ids?.[index] ?? index] = 1;
   known.set(partitioner, live);
   return live;
+}
+
+/** Whether there is such a partition: it was not split or merged, nor is it still being made. */
+export function isLive(partitioner: Partitioner, id: number): boolean {
+  const live = liveIds(partitioner);
+  return live === null ? id < partitionCountOf(partitioner) : live[id] === 1;
 }

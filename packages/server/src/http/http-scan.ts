@@ -5,6 +5,7 @@ import { keyBytesMax, listKeysMax } from '@ringwright/base/limits';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { circleOf } from '@ringwright/ring/partitioner/hash-circle';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
+import { isLive } from '@ringwright/ring/partitioner/live-ids';
 import { isOrdered, type ScanPosition } from '@ringwright/ring/partitioner/scan-order';
 import type { Ring } from '@ringwright/ring/ring';
 import type { PageRow } from '@ringwright/wire/listing';
@@ -51,7 +52,7 @@ export async function answerScan(
     values: !isList && yesOrNo('values', parameters.get('values') ?? 'true'),
     limit: wholeNumber('limit', parameters.get('limit') ?? String(listKeysMax), listKeysMax),
     consistency: scanLevel(parameters.get('consistency')),
-    only: onlyPartition(parameters, ring.partitions),
+    only: onlyPartition(parameters, ring),
   };
   const ordered = isOrdered(ring.partitioner);
   const cursorUse = { keyspace, reverse, ordered };
@@ -136,9 +137,17 @@ function keyParameter(query: string, name: string): Uint8Array | null {
   throw new CodedError('KEY_INVALID', message, { hint: EXAMPLE });
 }
 
-function onlyPartition(query: URLSearchParams, partitions: number): number | null {
+/** A former partition has no end of its own any more: its scan would return keys of others. */
+function onlyPartition(query: URLSearchParams, { partitions, partitioner }: Ring): number | null {
   const only = query.get('partition');
-  return only === null ? null : wholeNumber('partition', only, partitions - 1);
+  if (only === null) return null;
+  const partition = wholeNumber('partition', only, partitions - 1);
+  if (isLive(partitioner, partition)) return partition;
+  const message = `there is no partition ${partition} at present: partitions were split or merged`;
+  throw new CodedError('USAGE', message, {
+    hint: 'ring-builder table RING lists the partitions with their intervals',
+    details: { partition },
+  });
 }
 
 function badCursor(cursor: string | null): CodedError {
