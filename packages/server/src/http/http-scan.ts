@@ -30,10 +30,10 @@ const linesType = 'application/x-ndjson';
 
 /**
  * Answers `{items, order, cursor}` to `_scan`, `{keys, cursor}` to `_keys`. Bytes that are not
- * text, or that have control characters, come in base64. `cursor` is null at the end. It encodes
- * the place itself, so it is valid on every server, after any restart and under every ring of the
- * keyspace. On request the answer has lines: one per item, then one with the rest. Throws USAGE,
- * CURSOR_INVALID, KEY_INVALID, CONSISTENCY_INVALID.
+ * text, and values with control characters other than tabs and line ends, come in base64. `cursor`
+ * is null at the end. It encodes the place itself, so it is valid on every server, after any
+ * restart and under every ring of the keyspace. On request the answer has lines: one per item, then
+ * one with the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID, CONSISTENCY_INVALID.
  */
 export async function answerScan(
   coordinator: CoordinatorPorts,

@@ -37,8 +37,8 @@ export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, NonMem
 
 /**
  * `ring`: judges this ring alone. Null: ready as soon as one ring that gives this device something
- * is ready, or if no ring does. Not ready while the server waits for its access document. Throws
- * RING_UNKNOWN.
+ * is ready; if no ring does, as soon as any ring is ready, or if there is none. Not ready while the
+ * server waits for its access document. Throws RING_UNKNOWN.
  */
 export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
   const { rings, store, guard } = ports;
