@@ -230,7 +230,7 @@ export class PartitionWal {
     if (this.#isLost) throw notSynced(this.#sql.db.name);
   }
 
-  /** Whether half of `bytesMax` waits for a checkpoint. Cheap enough to call at each write. */
+  /** True from some length on, between half of `bytesMax` and all of it. Cheap at each write. */
   exceeds(bytesMax: number): boolean {
     if (this.#bytes <= bytesMax) return false;
     if (this.#sql.db.memory) return true;
