@@ -276,7 +276,7 @@ export class Store {
     await this.#closing;
   }
 
-  /** Replaces `close` in a process that is about to exit: see leaveStore. */
+  /** Replaces `close` in a process that is about to exit: see exitStore. */
   leave(withinMs: number): Promise<boolean> {
     this.#closing ??= exitStore(this.#parts, withinMs);
     return this.#closing;

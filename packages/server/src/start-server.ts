@@ -56,9 +56,9 @@ export interface RunningServer {
 }
 
 /**
- * Resolves when requests are answered. Throws USAGE, RINGS_UNKNOWN, FILE_UNFIT, LISTEN_FAILED,
- * DATA_DIR_IN_USE, DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, DISK_FULL,
- * DISK_FAILED and what openStore throws. On failure, everything that was opened is closed again.
+ * Resolves when requests are answered. Throws USAGE, INSECURE_LISTEN, RINGS_UNKNOWN, FILE_UNFIT,
+ * TLS_BUNDLE_INVALID, LISTEN_FAILED, DISK_FULL, DISK_FAILED and what prepareDataDirectory,
+ * loadIdentity and openStore throw. On failure, everything that was opened is closed again.
  */
 export async function startServer(
   options: ServerOptions,

@@ -27,7 +27,7 @@ export function leaveMirror({ mirrors }: StoreParts, child: PartitionRef): void 
 /** Stands for a write that must be refused until the child has what the write may depend on. */
 export const writeRefused = Symbol('not now');
 
-/** Returns the write that goes to the child, null for none, or notNow. */
+/** Returns the write that goes to the child, null for none, or `writeRefused`. */
 export function mirroredWrite(parts: StoreParts, write: Write): Write | typeof writeRefused | null {
   const mirror = parts.mirrors.get(write.keyspace);
   if (mirror === undefined || !mirror.parents.has(write.partition)) return null;

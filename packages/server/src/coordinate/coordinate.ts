@@ -51,10 +51,10 @@ export type Written = Pick<WireContent, 'ms' | 'tie' | 'origin'>;
 
 /**
  * Writes a value (null deletes). Resolves with the record's stamp when the level is reached. Throws
- * CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN, NOT_ENOUGH_REPLICAS
- * and what fetching a newer ring throws. `details.outcome` is then `rejected` (stored nowhere) or
- * `unknown` (may appear later, once, with the stamp `details.stamp`). A linearizable write is never
- * superseded; it throws what propose throws.
+ * CLOCK_AHEAD, CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN,
+ * NOT_ENOUGH_REPLICAS and what fetching a newer ring throws. `details.outcome` is then `rejected`
+ * (stored nowhere) or `unknown` (may appear later, once, with the stamp `details.stamp`). A
+ * linearizable write is never superseded; it throws what propose throws.
  */
 export function coordinateWrite(
   ports: CoordinatorPorts,

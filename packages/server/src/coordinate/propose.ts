@@ -50,8 +50,8 @@ export interface Decided {
 }
 
 /**
- * Decides a key. Throws RING_UNKNOWN, CLOCK_BEHIND, NOT_ENOUGH_REPLICAS, KEY_CONTENDED and
- * KEY_OVERTAKEN. `details.outcome` says whether the change is `rejected` (stored nowhere) or
+ * Decides a key. Throws RING_UNKNOWN, CLOCK_AHEAD, CLOCK_BEHIND, NOT_ENOUGH_REPLICAS, KEY_CONTENDED
+ * and KEY_OVERTAKEN. `details.outcome` says whether the change is `rejected` (stored nowhere) or
  * `unknown` (may appear later, once, as `details.stamp`).
  */
 export async function propose(ports: CoordinatorPorts, request: ProposeRequest): Promise<Decided> {

@@ -20,8 +20,9 @@ export interface FloorPorts {
 }
 
 /**
- * Tries once for each partition that has tombstones and whose first slot is this device's. Resolves
- * to how many floors were raised everywhere. The next round tries again what has failed.
+ * Tries once for each partition that has tombstones or expired records, and whose first slot is
+ * this device's. Resolves to how many floors were raised everywhere. The next round tries again
+ * what has failed.
  */
 export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promise<number> {
   const { ring, self } = active;
