@@ -4,18 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeCertificates, opensslHere } from '../support/certificates.ts';
-import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
+import { etcdForFile, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
 import { ringBuilderIn, ringBuilderProgramIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 
-let etcd: EtcdCluster | undefined;
-
-beforeAll(async () => {
-  if (etcdHere) etcd = await startEtcd();
-}, 60_000);
-afterAll(() => etcd?.close());
+const etcd = etcdForFile();
 
 test.skipIf(!etcdHere)(
   'a committed version is loaded, even while a member of etcd is dead',
@@ -25,7 +20,7 @@ test.skipIf(!etcdHere)(
     const data = join(builder.folder, 'data');
     const server = new ServerUnderTest({ device: 'd0', zone: 1, port, data });
     onTestFinished(() => server.kill());
-    const store = `${etcd?.url}/served`;
+    const store = `${etcd()?.url}/served`;
     await server.start(['--store', store]);
     const stores = ['a', 'b', 'c'].map((name) => join(builder.folder, name));
     for (const one of stores) await mkdir(one);
@@ -40,7 +35,7 @@ test.skipIf(!etcdHere)(
     await builder.json(`add notes ${server.text} 100`);
     await builder.json('commit notes -m first');
     await has(1);
-    await etcd?.kill(1);
+    await etcd()?.kill(1);
     await builder.json('set-device notes d0 --meta rack-7');
     expect(await builder.json('commit notes -m meta')).toMatchObject({ version: 2 });
     await has(2);

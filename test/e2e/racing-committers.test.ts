@@ -12,8 +12,8 @@ import { rebaseRing } from '@ringwright/repository/rebase-ring';
 import { stage } from '@ringwright/repository/stage-changes';
 import { verifyRepository } from '@ringwright/repository/verify/verify-repository';
 import { catchUp } from '@ringwright/repository/write-ring';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
+import { expect, test } from 'vitest';
+import { etcdForFile, etcdHere } from '../support/etcd-cluster.ts';
 import { type RingBuilder, ringBuilderProgramIn } from '../support/ring-builder-program.ts';
 import { storeAgainstHead } from '../support/shared-repository.ts';
 import { author } from '../support/small-repository.ts';
@@ -24,11 +24,7 @@ const ring = 'cities';
 const slow = { timeout: 180_000 };
 const devices = [1, 2, 3].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
 
-let etcd: EtcdCluster | undefined;
-beforeAll(async () => {
-  if (etcdHere) etcd = await startEtcd();
-}, 60_000);
-afterAll(() => etcd?.close());
+const etcd = etcdForFile();
 
 async function firstVersion(options = ''): Promise<RingBuilder> {
   const tool = await ringBuilderProgramIn();
@@ -118,7 +114,7 @@ test('one process wins each version in a shared working folder', slow, async () 
 
 const kinds: readonly [string, boolean, () => Promise<string>][] = [
   ['a directory', true, async () => `dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`],
-  ['etcd', etcdHere, async () => `${etcd?.url}/races`],
+  ['etcd', etcdHere, async () => `${etcd()?.url}/races`],
 ];
 
 for (const [kind, here, urlOf] of kinds) {

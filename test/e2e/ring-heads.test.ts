@@ -7,22 +7,17 @@ import { waitFor } from '@ringwright/node/wait-for';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { followHeads } from '@ringwright/server/rings/ring-heads';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
+import { describe, expect, test } from 'vitest';
+import { etcdForFile, etcdHere } from '../support/etcd-cluster.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { nextVersion, stageDevices } from '../support/small-repository.ts';
 
-let etcd: EtcdCluster | undefined;
-
-beforeAll(async () => {
-  if (etcdHere) etcd = await startEtcd();
-}, 60_000);
-afterAll(() => etcd?.close());
+const etcd = etcdForFile();
 
 const kinds: readonly [string, boolean, (folder: string) => string][] = [
   ['dir', true, (folder) => `dir:${join(folder, 'heads')}`],
-  ['etcd', etcdHere, () => `${etcd?.url}/followed`],
+  ['etcd', etcdHere, () => `${etcd()?.url}/followed`],
 ];
 
 for (const [kind, here, urlOf] of kinds) {

@@ -9,6 +9,7 @@ import { postEtcd } from '@ringwright/head-store/etcd-request';
 import { openAccess, type StoreAccess } from '@ringwright/head-store/store-access';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
+import { afterAll, beforeAll } from 'vitest';
 
 export interface EtcdCluster {
   /** Without a prefix. */
@@ -19,6 +20,16 @@ export interface EtcdCluster {
 
 export const etcdHere = spawnSync('etcd', ['--version']).status === 0;
 if (!etcdHere) process.stderr.write('etcd is not installed: its tests are skipped\n');
+
+/** Starts one etcd for all tests of the calling file. Returns null if it is not installed. */
+export function etcdForFile(): () => EtcdCluster | null {
+  let etcd: EtcdCluster | null = null;
+  beforeAll(async () => {
+    if (etcdHere) etcd = await startEtcd();
+  }, 60_000);
+  afterAll(() => etcd?.close());
+  return () => etcd;
+}
 
 /** With `secured`, members accept only clients that present a certificate of that authority. */
 export async function startEtcd(secured?: StoreAccess): Promise<EtcdCluster> {

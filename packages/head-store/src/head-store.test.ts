@@ -7,21 +7,16 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { etcdForFile, etcdHere } from '../../../test/support/etcd-cluster.ts';
 import type { HeadStore } from './head-store.ts';
 import { openHeadStore } from './open-head-store.ts';
 
-let etcd: EtcdCluster | undefined;
-
-beforeAll(async () => {
-  if (etcdHere) etcd = await startEtcd();
-}, 60_000);
-afterAll(() => etcd?.close());
+const etcd = etcdForFile();
 
 const kinds: readonly [string, boolean, (name: string) => Promise<string>][] = [
   ['dir', true, async () => `dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`],
-  ['etcd', etcdHere, async (name) => `${etcd?.url}/contract-${name}`],
+  ['etcd', etcdHere, async (name) => `${etcd()?.url}/contract-${name}`],
 ];
 
 for (const [kind, here, urlOf] of kinds) {
@@ -87,7 +82,7 @@ test('an unreachable store is reported, and no other URL is taken for a store', 
 });
 
 test.skipIf(!etcdHere)('a swap whose answer was lost is won if it was carried out', async () => {
-  const [member = ''] = etcd?.url.slice('etcd://'.length).split(',') ?? [];
+  const [member = ''] = etcd()?.url.slice('etcd://'.length).split(',') ?? [];
   const after = await cutting(member, { forwards: true });
   const before = await cutting(member, { forwards: false });
   const at = (members: string): HeadStore => openHeadStore(`etcd://${members}/cut`);
@@ -128,14 +123,14 @@ async function cutting(
 test.skipIf(!etcdHere)(
   'with a member killed, heads are read, swapped and watched',
   async () => {
-    const store: HeadStore = openHeadStore(`${etcd?.url}/killed`);
+    const store: HeadStore = openHeadStore(`${etcd()?.url}/killed`);
     const told: string[] = [];
     const stop = store.watch({
       onHead: (_, value) => told.push(value),
       onTrouble: () => undefined,
     });
     expect(await store.swap('cities', null, '0')).toBe('won');
-    await etcd?.kill(0);
+    await etcd()?.kill(0);
     for (let count = 1; count <= 5; count += 1) {
       const found = await waitFor('a leader', {
         ask: () => store.read('cities'),

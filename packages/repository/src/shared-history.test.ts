@@ -10,8 +10,8 @@ import { pathToFileURL } from 'node:url';
 import { parseRecord } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { finalizeMoves } from '@ringwright/ring/advance-ring';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
+import { describe, expect, test } from 'vitest';
+import { etcdForFile, etcdHere } from '../../../test/support/etcd-cluster.ts';
 import { advance, beginMoves, receiptsOf } from '../../../test/support/finalized-moves.ts';
 import { appendPush } from '../../../test/support/note-push.ts';
 import {
@@ -33,17 +33,12 @@ import { useStore } from './shared/store-file.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 import { catchUp } from './write-ring.ts';
 
-let etcd: EtcdCluster | undefined;
-
-beforeAll(async () => {
-  if (etcdHere) etcd = await startEtcd();
-}, 60_000);
-afterAll(() => etcd?.close());
+const etcd = etcdForFile();
 
 let made = 0;
 const kinds: readonly [string, boolean, () => Promise<string>][] = [
   ['dir', true, async () => `dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`],
-  ['etcd', etcdHere, async () => `${etcd?.url}/shared-${(made += 1)}`],
+  ['etcd', etcdHere, async () => `${etcd()?.url}/shared-${(made += 1)}`],
 ];
 const none = { beside: [], lacking: [] };
 

@@ -7,16 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EtcdCluster, etcdHere, startEtcd } from '../../../../test/support/etcd-cluster.ts';
+import { expect, test } from 'vitest';
+import { etcdForFile, etcdHere } from '../../../../test/support/etcd-cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
-let etcd: EtcdCluster | undefined;
-
-beforeAll(async () => {
-  if (etcdHere) etcd = await startEtcd();
-}, 60_000);
-afterAll(() => etcd?.close());
+const etcd = etcdForFile();
 
 const add = (zones: readonly number[]): string[] => [
   'add',
@@ -28,7 +23,7 @@ async function twoOperators(): Promise<{ ada: RingBuilder; bob: RingBuilder; sto
   const root = await mkdtemp(join(tmpdir(), 'ringwright-stores-'));
   const stores = ['a', 'b', 'c'].map((name) => join(root, name));
   for (const store of stores) await mkdir(store);
-  const store = etcd === undefined ? `dir:${root}/heads` : `${etcd.url}/operators`;
+  const store = etcdHere ? `${etcd()?.url}/operators` : `dir:${root}/heads`;
   const [ada, bob] = await Promise.all([ringBuilderIn(), ringBuilderIn()]);
   const created = 'create cities --partition-power 4 --replicas 2';
   await ada.json(`${created} --store ${store} --ring-stores ${stores.join(',')}`);
