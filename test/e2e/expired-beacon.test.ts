@@ -1,24 +1,18 @@
 // A beacon expires in the middle of a ring change: copies continue, nothing is dropped, and a fresh
 // beacon lets the same rollout complete.
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
-import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { signingFolder } from '../support/signing-folder.ts';
 
 /** About twenty processes start one after another, on a machine that may be busy. */
 const limit = { timeout: 180_000 };
 
 test('nothing is dropped while the beacon is expired', limit, async () => {
-  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
-  const keys = path.join(folder, 'keys');
+  const { folder, keys, root } = await signingFolder();
   const away = path.join(folder, 'away');
-  process.env['RING_BUILDER_KEYS'] = keys;
-  process.env['RING_BUILDER_PASSPHRASE'] = 'correct horse';
-  const tool = await ringBuilderIn(folder);
-  const { root } = await tool.json<{ root: string }>('key generate ada');
   const extra = (): string[] => ['--trust', root];
   const cluster = await clusterForTest({ servers: 3, partitions: 16, folder, extra });
   const { builder } = cluster;

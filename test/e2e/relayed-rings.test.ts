@@ -1,14 +1,13 @@
 // Signed rings travel from peer to peer: a missed version travels as a delta, and signatures that
 // were added to an active version are relayed with it.
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
-import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
+import { signingFolder } from '../support/signing-folder.ts';
 
 /** About twenty processes start one after another, on a machine that may be busy. */
 const limit = { timeout: 180_000 };
@@ -24,11 +23,7 @@ test(
   'a server fetches a missed ring as a delta, and lost rings whole and newly signed',
   limit,
   async () => {
-    const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
-    process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
-    process.env['RING_BUILDER_PASSPHRASE'] = 'correct horse';
-    const tool = await ringBuilderIn(folder);
-    const { root } = await tool.json<{ root: string }>('key generate ada');
+    const { folder, root } = await signingFolder();
     const extra = (): string[] => ['--trust', root];
     const cluster = await clusterForTest({ servers: 3, partitions: 256, folder, extra });
     const { builder } = cluster;

@@ -10,7 +10,7 @@ import type { Context } from '../../tools/ring-builder/cli/verb.ts';
 import { watchMoves } from '../../tools/ring-builder/moves/watch-moves.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderHere } from '../support/ring-builder-here.ts';
-import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { passphrase, signingFolder } from '../support/signing-folder.ts';
 
 const limit = { timeout: 180_000 };
 
@@ -68,16 +68,11 @@ test('a rollout waits for a held lock, and names its holder at the timeout', lim
 });
 
 test('a rollout renews the beacon while it works', limit, async () => {
-  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
-  process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
-  process.env['RING_BUILDER_PASSPHRASE'] = 'correct horse';
-  const tool = await ringBuilderIn(folder);
-  const { root } = await tool.json<{ root: string }>('key generate ada');
+  const { folder, keys: keyFolder, root } = await signingFolder();
   const extra = (): string[] => ['--trust', root];
   const cluster = await clusterForTest({ servers: 3, partitions: 4, folder, extra });
   const { rings } = cluster;
-  const passphrase = (): Promise<string> => Promise.resolve('correct horse');
-  const keys = { folder: path.join(folder, 'keys'), name: null, passphrase };
+  const keys = { folder: keyFolder, name: null, passphrase: () => Promise.resolve(passphrase) };
   let agoMs = 240_000;
   const nowMs = (): number => Date.now() - agoMs;
   // Only what the watch of moves needs of a context.

@@ -1,6 +1,5 @@
 // Real servers with --trust and the real tool with keys: signing, change guard, rotation, relaying.
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -9,6 +8,7 @@ import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+import { signingFolder } from '../support/signing-folder.ts';
 
 /** Test options: forty commands and four servers need the time. */
 const slow = { timeout: 180_000 };
@@ -26,12 +26,8 @@ async function statusOf(cluster: Cluster, server: number): Promise<ServerStatus>
 
 /** Starts a folder in which signing is on, and three servers that accept only signed rings. */
 async function trustingCluster(): Promise<Cluster> {
-  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
-  process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
-  process.env['RING_BUILDER_PASSPHRASE'] = 'correct horse';
-  const tool = await ringBuilderIn(folder);
-  const made = await tool.json<{ root: string }>('key generate ada');
-  const trusts = [path.join(folder, 'rings', 'trust.json'), made.root];
+  const { folder, root } = await signingFolder();
+  const trusts = [path.join(folder, 'rings', 'trust.json'), root];
   let started = 0;
   return clusterForTest({
     servers: 3,
