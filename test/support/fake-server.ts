@@ -8,12 +8,15 @@ import { hello } from '@ringwright/wire/hello';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { onTestFinished } from 'vitest';
 
+const introduction = { address: '', life: null, settled: true, remembered: null, rings: [] };
+
+/** Answers hello for a server without rings. */
+export const greeting: CallHandler = {
+  request: hello.request,
+  answer: () => ({ ...introduction, wireVersion, ms: Date.now(), access: null }),
+};
+
 export async function fakeServer(says: readonly (readonly [method: string, CallHandler])[]) {
-  const introduction = { address: '', life: null, settled: true, remembered: null, rings: [] };
-  const greeting: CallHandler = {
-    request: hello.request,
-    answer: () => ({ ...introduction, wireVersion, ms: Date.now(), access: null }),
-  };
   const handlers = new Map([[hello.method, greeting], ...says]);
   const seen = { connections: 0, port: 0, break: (): void => undefined };
   const server = http.createServer();

@@ -4,8 +4,8 @@ import { acceptWire } from '@ringwright/server/http/wire-endpoint';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import { hello } from '@ringwright/wire/hello';
 import { ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
-import { wireVersion } from '@ringwright/wire/wire-version';
 import { onTestFinished } from 'vitest';
+import { greeting } from './fake-server.ts';
 import { wellOf } from './ring-status.ts';
 import { statusServer } from './status-server.ts';
 
@@ -19,11 +19,6 @@ export async function ringHolder() {
     const { ring, id } = has.active;
     return { rings: [{ ...wellOf(ring, 0), id }] };
   });
-  const introduction = { address: '', life: null, settled: true, remembered: null, rings: [] };
-  const greeting: CallHandler = {
-    request: hello.request,
-    answer: () => ({ ...introduction, wireVersion, ms: Date.now(), access: null }),
-  };
   const giving: CallHandler = {
     request: ringFetch.request,
     answer: () => {
