@@ -42,7 +42,7 @@ function beforeInterrupt(display: Display): Context['atInterrupt'] {
     const removers: (() => void)[] = [];
     const end = (code: number): void => {
       for (const off of removers) off();
-      display.end();
+      display.erase();
       void work()
         .catch(() => undefined) // the process exits in any case
         .finally(() => process.exit(code));

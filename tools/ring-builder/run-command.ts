@@ -82,7 +82,7 @@ export async function runCommand(
     // Imported here so that help does not load the code that reads rings.
     const { followStore } = await import('./commands/history/follow-store.ts');
     await followStore(parsed.args, context, env);
-    const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
+    const answer = await parsed.verb.run(parsed.args, context).finally(() => display.erase());
     output.lines(inJson ? [JSON.stringify(answer.json)] : textOf(answer, naming));
     return answer.exit ?? 0;
   } catch (error) {

@@ -47,7 +47,7 @@ export class Display {
       return;
     }
     const drawn = this.#drawn;
-    this.#erase();
+    this.erase();
     terminal.lines([line]);
     if (drawn.length > 0) this.#draw(drawn);
   }
@@ -59,7 +59,7 @@ export class Display {
       if (now - this.#lastMs < REDRAW_MS) return;
       this.#lastMs = now;
       const lines = drawing.onScreen(screen);
-      this.#erase();
+      this.erase();
       this.#draw(lines);
       return;
     }
@@ -70,17 +70,13 @@ export class Display {
     this.#output.terminal.lines([line]);
   }
 
-  /** Erases the drawing. Lines printed by tell stay. */
-  end(): void {
-    this.#erase();
-  }
-
   #draw(lines: readonly Line[]): void {
     this.#output.terminal.lines(lines);
     this.#drawn = lines;
   }
 
-  #erase(): void {
+  /** Erases the drawing. Lines printed by tell stay. */
+  erase(): void {
     this.#output.terminal.erase(this.#drawn.length);
     this.#drawn = [];
   }

@@ -209,7 +209,7 @@ describe('the display', () => {
     display.tell('a server is back');
     later(200);
     display.show(drawBoard(board({ rows: [], doing: 'old holders drop their files' })));
-    display.end();
+    display.erase();
     const up = '\u001b[1A\u001b[0J';
     const first = 'cities version 9: joiners copy\n';
     expect(written).toEqual([
@@ -227,7 +227,7 @@ describe('the display', () => {
     display.show(drawBoard(board()));
     later(1_000);
     display.show(drawBoard(board({ finished: 1 })));
-    display.end();
+    display.erase();
     expect(written).toEqual([
       `${printBoardLine(board())}\n`,
       `${printBoardLine(board({ finished: 1 }))}\n`,
