@@ -16,11 +16,8 @@ export function silentServer(address: string, { code, message, hint }: CodedErro
   return { address, code, reason: isHung ? `${message}; ${hint}` : message };
 }
 
-/**
- * Returns a line per server, and which token to show if any refused. `role`: what the command
- * needs.
- */
-export function silentLines(servers: readonly SilentServer[], role: string): Lines {
+/** Returns a line per server, and which token to show if any refused. */
+export function silentLines(servers: readonly SilentServer[]): Lines {
   const isRefused = servers.some(({ code }) => needsToken.has(code));
   return [
     ...servers.map(({ address, reason, code }) => {
@@ -33,7 +30,7 @@ export function silentLines(servers: readonly SilentServer[], role: string): Lin
         : `${address} refused: ${reason}`;
     }),
     isRefused &&
-      `this needs a token with ${role}: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ` +
+      'this needs a token with operator: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +
         'ring-builder access list shows the tokens',
   ];
 }

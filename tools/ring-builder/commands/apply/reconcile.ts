@@ -72,7 +72,7 @@ export const verb: Verb = {
         ...counts.map(
           ({ kind, count, bytes }) => `${kind}: ${counted(count, 'file')}, ${printBytes(bytes)}`,
         ),
-        ...silentLines(away, 'operator'),
+        ...silentLines(away),
         stuck?.text,
         ...(worst.length === 0 ? [] : ['', ...table(worst.slice(0, FINDINGS_SHOWN_MAX))]),
         worst.length > FINDINGS_SHOWN_MAX && `… ${worst.length} in all`,

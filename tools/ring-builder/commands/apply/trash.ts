@@ -124,7 +124,7 @@ async function list(context: Context, ring: Ring, targets: readonly Target[]): P
       answered === 0 && away.length > 0
         ? `${keyspace}: no server answered, so dropped files are unknown`
         : `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
-      ...silentLines(away, 'operator'),
+      ...silentLines(away),
       ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
       count > shown.length && `… ${count} in all`,
       ...(shown.every(({ restorable }) => restorable)
@@ -235,7 +235,7 @@ async function confirm(
         ? `${keyspace}: no drop needs confirmation${away.length > 0 ? ' on the servers that answered' : ''}`
         : `${counted(droppedCount, 'file')} may be dropped`,
       ...refused.map(refusalLine),
-      ...silentLines(away, 'operator'),
+      ...silentLines(away),
     ],
     next: context.next(droppedCount > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),
     exit: silentExit(away) || (someAway ? 4 : refused.length > 0 ? 5 : 0),

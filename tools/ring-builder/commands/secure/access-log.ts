@@ -46,7 +46,7 @@ export async function logAnswer(context: Context): Promise<Answer> {
         { head: 'WHAT', cell: ({ what }) => what },
       ]),
       ...broken.map(({ server, trouble }) => `${server}: ${trouble}`),
-      ...silentLines(silent, 'operator'),
+      ...silentLines(silent),
       `the newest ${counted(rows.length, 'line')} of ${answeredCount} of ${counted(logs.length, 'server')}`,
     ],
     next: context.next('access list'),
