@@ -30,35 +30,9 @@ import type { ChunkedCopy } from './partial-copies.ts';
 export async function copyInChunks(
   ports: CopyPorts,
   task: CopyTask,
-  partial: ChunkedCopy | null,
+  kept: ChunkedCopy | null,
 ): Promise<CopyResult> {
-  return receive(ports, task, partial ?? (await beginCopy(ports, task)));
-}
-
-async function beginCopy(ports: CopyPorts, task: CopyTask): Promise<ChunkedCopy> {
-  const { devices, store } = ports;
-  const { active, partition, assignment, source } = task;
-  const { keyspace, version: ringVersion } = active.ring;
-  const to = { active, device: source };
-  const device = must(active.self, 'a device outside the ring loads nothing');
-  const request = { keyspace, ringVersion, partition, assignment, device };
-  const timeoutMs = copyOpenTimeoutMs;
-  const { copy, ...description } = await devices.call({ ...to, timeoutMs }, copyOpen, request);
-  try {
-    const manifest = { keyspace, partition, ...description, marksMax: marksMaxOf(ports, task) };
-    const incoming = await store.receiveCopy(keyspace, partition, manifest);
-    return { kind: 'chunks', keyspace, partition, assignment, source, copy, manifest, incoming };
-  } catch (error) {
-    await release(devices, to, copy);
-    throw error;
-  }
-}
-
-async function receive(
-  ports: CopyPorts,
-  task: CopyTask,
-  partial: ChunkedCopy,
-): Promise<CopyResult> {
+  const partial = kept ?? (await beginCopy(ports, task));
   const { incoming, manifest, copy } = partial;
   const from = incoming.received;
   const to = { active: task.active, device: task.source };
@@ -91,6 +65,25 @@ async function receive(
   }
   const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = manifest;
   return { incarnation, seq, digest, bytes, rows };
+}
+
+async function beginCopy(ports: CopyPorts, task: CopyTask): Promise<ChunkedCopy> {
+  const { devices, store } = ports;
+  const { active, partition, assignment, source } = task;
+  const { keyspace, version: ringVersion } = active.ring;
+  const to = { active, device: source };
+  const device = must(active.self, 'a device outside the ring loads nothing');
+  const request = { keyspace, ringVersion, partition, assignment, device };
+  const timeoutMs = copyOpenTimeoutMs;
+  const { copy, ...description } = await devices.call({ ...to, timeoutMs }, copyOpen, request);
+  try {
+    const manifest = { keyspace, partition, ...description, marksMax: marksMaxOf(ports, task) };
+    const incoming = await store.receiveCopy(keyspace, partition, manifest);
+    return { kind: 'chunks', keyspace, partition, assignment, source, copy, manifest, incoming };
+  } catch (error) {
+    await release(devices, to, copy);
+    throw error;
+  }
 }
 
 interface Chunks extends CopyTask {

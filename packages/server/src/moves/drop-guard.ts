@@ -21,11 +21,17 @@ import { readState, writeState } from '../device/state-file.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { isSurplus } from './plan-duties.ts';
 
+/** What is remembered of a keyspace, even after a restart. */
 const noteSchema = z.strictObject({
+  /** Id of the ring that was judged last; null: none yet. */
   ring: z.nullable(ringIdField),
+  /** Partitions that a move takes away, or that an operator has released. */
   explained: z.array(partitionField).readonly(),
+  /** Partitions that are not dropped until an operator releases them. */
   held: z.array(partitionField).readonly(),
 });
+
+type DropNote = Readonly<z.infer<typeof noteSchema>>;
 
 /** What an operator was shown of the drops that are held. */
 export interface ShownDrops {
@@ -132,16 +138,6 @@ function checkShown(active: ActiveRing, shown: ShownDrops, count: number): void 
     hint: `ring-builder trash ${keyspace} confirm shows what is held now`,
     details: { shown, held: { ringId: active.id, count } },
   });
-}
-
-/** What is remembered of a keyspace, even after a restart. */
-interface DropNote {
-  /** Id of the ring that was judged last; null: none yet. */
-  readonly ring: string | null;
-  /** Partitions that a move takes away, or that an operator has released. */
-  readonly explained: readonly number[];
-  /** Partitions that are not dropped until an operator releases them. */
-  readonly held: readonly number[];
 }
 
 export interface DropFacts {
