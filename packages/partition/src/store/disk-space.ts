@@ -76,11 +76,11 @@ export class DiskSpace {
     return Math.max(0, bytes + this.#reserveBytes + this.#reservedBytes - free);
   }
 
-  /** Throws DISK_FULL unless `bytes` more leave the reserve untouched. */
-  async require(bytes: number): Promise<void> {
+  /** Throws DISK_FULL if what is promised does not leave the reserve untouched. */
+  async require(): Promise<void> {
     const free = await this.freeBytes();
     this.#isLow = free < this.#reserveBytes;
-    const needed = bytes + this.#reservedBytes + this.#reserveBytes;
+    const needed = this.#reservedBytes + this.#reserveBytes;
     if (free >= needed) return;
     throw new CodedError(
       'DISK_FULL',
@@ -92,7 +92,7 @@ export class DiskSpace {
     );
   }
 
-  /** Like `require`, and keeps the bytes reserved. */
+  /** Promises bytes. Throws DISK_FULL unless they leave the reserve untouched. */
   async reserve(bytes: number): Promise<DiskReservation> {
     this.#reservedBytes += bytes;
     let promised = bytes;
@@ -101,7 +101,7 @@ export class DiskSpace {
       promised = 0;
     };
     try {
-      await this.require(0);
+      await this.require();
     } catch (error) {
       release();
       throw error;

@@ -59,7 +59,7 @@ function queueWhenRoom(parts: StoreParts, writes: readonly Write[], call: WriteC
   if (!parts.disk.low) queue(parts, writes, call);
   else
     parts.disk
-      .require(0)
+      .require()
       .then(() => queue(parts, writes, call))
       .catch(call.reject);
 }

@@ -26,7 +26,7 @@ export function createPartition(
         details: { keyspace, partition },
       });
     }
-    await parts.disk.require(0);
+    await parts.disk.require();
     checkOpen(parts);
     const empty = { ...request, life: parts.newIncarnation() };
     // failpoint: create.before
