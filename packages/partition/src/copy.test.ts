@@ -54,9 +54,8 @@ function checksumOf(bytes: Buffer): string {
 test('a 64 MiB copy during writes is equal and blocks the event loop only briefly', async () => {
   await using from = scratch();
   await using to = scratch();
-  const source = await from.open();
+  const source = await from.openReady();
   const target = await to.open();
-  await source.create('test', 0, 'ready');
   await target.create('test', 0, 'filling');
   await fill(source, 64_000, 1_000);
   const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -90,8 +89,7 @@ test('a 64 MiB copy during writes is equal and blocks the event loop only briefl
 
 test('the side process copies a file, unless a checkpoint runs meanwhile or it dies', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   await fill(store, 12_000, 1_000);
   const backup = vi.spyOn(Database.prototype, 'backup');
   const audited = async (snapshot: Snapshot): Promise<void> => {
@@ -150,8 +148,7 @@ test('a sync that fails before a copy fails the store for all later calls', asyn
 
 test('a snapshot that begins just before close is refused', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const snapshot = store.snapshot('test', 0);
   const closed = store.close();
   await expect(snapshot).rejects.toEqual(expect.objectContaining({ code: 'STORE_CLOSED' }));
@@ -184,9 +181,8 @@ test('a snapshot is refused as absent when its partition is dropped meanwhile', 
 test('a copy that does not match its manifest is refused, and the live file stays', async () => {
   await using from = scratch();
   await using to = scratch();
-  const source = await from.open();
+  const source = await from.openReady();
   const target = await to.open();
-  await source.create('test', 0, 'ready');
   await target.create('test', 0, 'filling');
   // All records fit on one page: a page split would leave stale bytes, where a flip has no effect.
   await fill(source, 6, 50);
@@ -253,8 +249,7 @@ test('a copy that does not match its manifest is refused, and the live file stay
 
 test('chunks that are out of order, repeated or too long are refused', async () => {
   await using from = scratch();
-  const source = await from.open();
-  await source.create('test', 0, 'ready');
+  const source = await from.openReady();
   const { manifest, file } = await bytesOf(source);
   await using incoming = await source.receiveCopy('test', 0, manifest);
   await incoming.write(0, file.subarray(0, 100));
@@ -278,9 +273,8 @@ test('chunks that are out of order, repeated or too long are refused', async () 
 test('a crash before or after the switch of files leaves exactly one complete file', async () => {
   await using from = scratch();
   await using to = scratch();
-  const source = await from.open();
+  const source = await from.openReady();
   const target = await to.open();
-  await source.create('test', 0, 'ready');
   await target.create('test', 0, 'ready');
   await fill(source, 30, 50);
   await target.write([write('mine', 'kept', 5)]);
@@ -371,9 +365,8 @@ test('writes and promises during the adoption of copies survive a power loss', a
 test('a file without writes is not opened, and neither is the copy that replaces it', async () => {
   await using from = scratch();
   await using to = scratch();
-  const source = await from.open();
+  const source = await from.openReady();
   const target = await to.open();
-  await source.create('test', 0, 'ready');
   await fill(source, 30, 50);
   const opening = vi.spyOn(OpenFiles.prototype, 'replace');
   try {
@@ -398,8 +391,7 @@ test('a file without writes is not opened, and neither is the copy that replaces
 
 test('a partition that is dropped while its copy is finished stays dropped', async () => {
   await using from = scratch();
-  const source = await from.open();
-  await source.create('test', 0, 'ready');
+  const source = await from.openReady();
   await fill(source, 2_000, 100);
   const { manifest, file } = await bytesOf(source);
   const incoming = await source.receiveCopy('test', 0, manifest);

@@ -11,8 +11,7 @@ const COMMON_MS = 600;
 
 test('expired records are counted correctly, in several turns of the event loop', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const random = seededRandom(7);
   const writes = Array.from({ length: COUNT }, (_, index) => {
     const drawn = 1 + random.below(LAST_MS);

@@ -19,8 +19,7 @@ import { openStore } from './open-store.ts';
 
 test('a partition that is dropped and created again has no rows of its former life', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   await store.write([write('old', 'x', 1)]);
   await store.drop('test', 0);
   await store.create('test', 0, 'ready');
@@ -34,8 +33,7 @@ test('a partition that is dropped and created again has no rows of its former li
 
 test('replay skips the log frames of a dropped partition after a crash', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   await store.create('test', 1, 'ready');
   await store.write([write('a', 'x', 1), write('b', 'y', 1, 1)]);
   await store.drop('test', 0);
@@ -49,8 +47,7 @@ test('replay skips the log frames of a dropped partition after a crash', async (
 
 test('writes in flight when the partition is dropped are absent, not applied', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const written = store.write([write('a', 'x', 1)]);
   const dropped = store.drop('test', 0);
   expect(await written).toEqual([{ kind: 'absent' }]);
@@ -116,8 +113,7 @@ test.each([
 
 test('a drop opens no closed file for a pending change of state', async () => {
   await using place = scratch();
-  const before = await place.open();
-  await before.create('test', 0, 'ready');
+  const before = await place.openReady();
   await before.write([write('a', 'x', 1)]);
   await before.close();
   const store = await place.open();
@@ -132,8 +128,7 @@ test('a drop opens no closed file for a pending change of state', async () => {
 
 test('the trash restores rows that no checkpoint had moved into the file', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   await store.write([write('a', 'x', 1), write('b', 'y', 1)]);
   await store.drop('test', 0, 1_000);
   const [item] = await store.trash.list();

@@ -58,8 +58,7 @@ test('a record can be written for a key whose cached tombstone was purged', asyn
 
 test('a crash before or after a floor is raised brings no deleted record back', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   await store.write([write('k', 'v', 1)]);
   await store.write([write('k', null, 2)]);
   const before = place.image();
@@ -124,8 +123,7 @@ test('tombstones that a crash left below the floor are purged once, on request',
 
 test('a purge scans a part of the rows per turn, and no rows without a reason', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   await store.create('test', 1, 'ready');
   const rows = Array.from({ length: 3_000 }, (_, index) => write(`kept ${index}`, 'v', 30));
   await store.write(rows);
@@ -147,8 +145,7 @@ test('a purge scans a part of the rows per turn, and no rows without a reason', 
 test('records that expired by the floor are purged, and the counters follow', async () => {
   await using place = scratch();
   await using other = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const expires = (key: string, ms: number, expiresMs: number) => ({
     ...write(key, 'value', ms),
     expiresMs,
@@ -166,8 +163,7 @@ test('records that expired by the floor are purged, and the counters follow', as
   expect(textOf(store, 'later')).toBe('value');
   const [again] = await store.write([expires('long ago', 10, 50)]);
   expect(again).toEqual({ kind: 'stale', ms: 100, tie: stampTieMax });
-  const alike = await other.open();
-  await alike.create('test', 0, 'ready');
+  const alike = await other.openReady();
   await alike.write([expires('later', 10, 101), write('never', 'v', 10)]);
   const { rows, tombstones, bytes, digest } = alike.info('test', 0)!;
   expect(store.info('test', 0)).toMatchObject({ rows, tombstones, bytes, digest });
@@ -175,8 +171,7 @@ test('records that expired by the floor are purged, and the counters follow', as
 
 test('promises of rounds that never ended are purged too, also on disk', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const promise = (key: string, ms: number): Write => ({
     ...write(key, null, ms),
     isPreparedBallot: true,

@@ -29,8 +29,7 @@ test('a read reports a damaged record to the scrub, which marks the file as dama
 
 test('a read reports pages that SQLite cannot read to the scrub', async () => {
   await using place = scratch();
-  const first = await place.open();
-  await first.create('test', 0, 'ready');
+  const first = await place.openReady();
   await first.write([write('key', 'a value', 1, 0)]);
   await first.close();
   place.damaged();

@@ -11,8 +11,7 @@ const codeOf = (code: string) => expect.objectContaining({ code });
 
 test('a newer stamp wins, an equal one changes nothing, an older one is stale', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   expect(await store.write([write('a', 'one', 5), write('b', 'two', 5)])).toEqual([
     { kind: 'applied' },
     { kind: 'applied' },
@@ -32,8 +31,7 @@ test('a newer stamp wins, an equal one changes nothing, an older one is stale', 
 
 test('pages by sequence skip replaced rows, and pages by key keep to their bounds', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   for (const [index, key] of ['a', 'b', 'c', 'a', 'd'].entries()) {
     await store.write([write(key, `v${index}`, index + 1)]);
   }
@@ -58,8 +56,7 @@ test('pages by sequence skip replaced rows, and pages by key keep to their bound
 
 test('invalid writes and names are refused with a code, and nothing is written', async () => {
   await using place = scratch();
-  const store = await place.open({ logQueueBytesMax: 4_096 });
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady({ logQueueBytesMax: 4_096 });
   const good = write('good', 'v', 1);
   const bad = [
     [{ ...good, key: Buffer.alloc(0) }, 'KEY_INVALID'],
@@ -89,8 +86,7 @@ test('invalid writes and names are refused with a code, and nothing is written',
 
 test('the largest key and value, and an empty value, are read as written', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const key = Buffer.alloc(keyBytesMax, 7);
   const value = Buffer.alloc(valueBytesMax, 9);
   const writes = Array.from({ length: 9 }, (_, tie) => ({ ...write('', '', 1), key, value, tie }));
@@ -102,8 +98,7 @@ test('the largest key and value, and an empty value, are read as written', async
 
 test('a caller may reuse its arrays as soon as write has returned its promise', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const mine = write('key', 'value', 1);
   const written = store.write([mine]);
   mine.key.fill(0);
@@ -114,8 +109,7 @@ test('a caller may reuse its arrays as soon as write has returned its promise', 
 
 test('values that were read do not change when their rows change', async () => {
   await using place = scratch();
-  const store = await place.open({ memtableRowsMax: 24 });
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady({ memtableRowsMax: 24 });
   const random = seededRandom(7);
   const kept: { readonly value: Buffer; readonly text: string }[] = [];
   const newest = new Map<string, string>();
@@ -150,8 +144,7 @@ test('a second store on a directory is refused, in this and in another process',
 
 test('below the reserve, writes, creations and copies are refused, but not reads', async () => {
   await using place = scratch();
-  const full = await place.open();
-  await full.create('test', 0, 'ready');
+  const full = await place.openReady();
   await full.write([write('a', 'one', 1)]);
   const snapshot = await full.snapshot('test', 0);
   const { manifest } = snapshot;
@@ -180,8 +173,7 @@ test('a store serves more partitions than it keeps files open', async () => {
 
 test('log segments are removed after checkpoints, and a clean close leaves none', async () => {
   await using place = scratch();
-  const store = await place.open({ logSegmentBytesMax: 4_096, walBytesMax: 40_000 });
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady({ logSegmentBytesMax: 4_096, walBytesMax: 40_000 });
   await store.create('test', 1, 'ready');
   await store.write([write('rare', 'x', 1, 1)]);
   for (let ms = 1; ms <= 300; ms += 1) await store.write([write(`k${ms}`, 'v'.repeat(100), ms)]);
@@ -219,8 +211,7 @@ test('a watermark never exceeds the sequence and ends with the incarnation', asy
 
 test('calls after close are refused with STORE_CLOSED', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const last = store.write([write('a', 'x', 1)]);
   const closing = store.close();
   await expect(store.write([write('a', 'y', 2)])).rejects.toEqual(codeOf('STORE_CLOSED'));

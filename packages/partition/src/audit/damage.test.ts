@@ -33,8 +33,7 @@ test(`the audit finds every flipped bit that a read would notice (seed ${SEED})`
   await using place = scratch();
   place.damaged();
   const keys = Array.from({ length: 40 }, (_, i) => `key-${i}`);
-  const filled = await place.open();
-  await filled.create('test', 0, 'ready');
+  const filled = await place.openReady();
   await filled.create('test', 1, 'ready');
   await filled.write(keys.map((key, i) => write(key, `value of ${key}`, i + 1)));
   await filled.write([write('other', 'fine', 1, 1)]);
@@ -82,8 +81,7 @@ test(`the audit finds every flipped bit that a read would notice (seed ${SEED})`
 
 test('a file in the place of another partition is refused and can be dropped', async () => {
   await using place = scratch();
-  const filled = await place.open();
-  await filled.create('test', 0, 'ready');
+  const filled = await place.openReady();
   await filled.create('test', 1, 'ready');
   await filled.write([write('a', 'x', 1), write('b', 'y', 1, 1)]);
   await filled.close();

@@ -8,8 +8,7 @@ import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 
 test('an open file is locked exclusively from its first read, without shared memory', async () => {
   await using place = scratch();
-  const first = await place.open();
-  await first.create('test', 0, 'ready');
+  const first = await place.openReady();
   await first.write([write('a', 'one', 1)]);
   const filesOf = (): string[] =>
     readdirSync(place.directory, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -62,8 +62,7 @@ test('a forgotten row leaves both generations, and clear removes all rows', () =
 
 test('a cached row is not returned after a newer version was written', async () => {
   await using place = scratch();
-  const store = await place.open({ memtableRowsMax: 2 });
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady({ memtableRowsMax: 2 });
   for (let round = 1; round < 6; round += 1) {
     const value = round === 3 ? null : `round ${round}`;
     await store.write([write('a', value, round), write(`b${round}`, 'x', round)]);
@@ -75,8 +74,7 @@ test('a cached row is not returned after a newer version was written', async () 
 
 test('a partition without requests frees its cached rows', async () => {
   await using place = scratch();
-  const store = await place.open({ memtableRowsMax: 1 });
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady({ memtableRowsMax: 1 });
   await store.write([write('a', 'x', 1)]);
   expect(textOf(store, 'a')).toBe('x');
   const memory = () => store.read('test', 0, Buffer.from('a'))?.value?.buffer;

@@ -19,8 +19,7 @@ let bytes = Buffer.alloc(0);
 const starts: number[] = [];
 
 beforeAll(async () => {
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   for (const [index, key] of KEYS.entries()) await store.write([write(key, `v${key}`, index + 1)]);
   log = logFiles(place.directory)[0] ?? '';
   bytes = readFileSync(log);
@@ -192,8 +191,7 @@ describe('a store without its WALs, as after a power loss', () => {
   test('the log and any part of a WAL restore the same rows and sequence numbers', async () => {
     await using many = scratch();
     // No checkpoint in this store: none of its WAL bytes has ever been synced.
-    const store = await many.open();
-    await store.create('test', 0, 'ready');
+    const store = await many.openReady();
     for (let ms = 1; ms <= 60; ms += 1) {
       await store.write([write(`k${(ms * 7) % 11}`, 'v'.repeat((ms * 331) % 3_000), ms)]);
     }
@@ -224,8 +222,7 @@ describe('a store without its WALs, as after a power loss', () => {
 
   test('zeros may follow the last frame in the current segment only', async () => {
     await using many = scratch();
-    const store = await many.open({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
-    await store.create('test', 0, 'ready');
+    const store = await many.openReady({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
     for (let ms = 1; ms <= 12; ms += 1) await store.write([write('k', 'v'.repeat(90), ms)]);
     await using image = many.image();
     const files = logFiles(image.directory);
@@ -238,8 +235,7 @@ describe('a store without its WALs, as after a power loss', () => {
 
   test('a missing log is damage after a kill, but not after a clean close', async () => {
     await using one = scratch();
-    const store = await one.open();
-    await store.create('test', 0, 'ready');
+    const store = await one.openReady();
     await store.write([write('k', 'v', 1)]);
     await using image = one.image();
     const files = logFiles(image.directory).map((file) => [file, readFileSync(file)] as const);
@@ -281,8 +277,7 @@ describe('a store without its WALs, as after a power loss', () => {
 
   test('a torn tail in a segment that is not the last is damage', async () => {
     await using many = scratch();
-    const store = await many.open({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
-    await store.create('test', 0, 'ready');
+    const store = await many.openReady({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
     for (let ms = 1; ms <= 12; ms += 1) await store.write([write('k', 'v'.repeat(90), ms)]);
     await using image = many.image();
     image.damaged();

@@ -101,8 +101,7 @@ test('many changes of states, barriers and floors cause no checkpoint', async ()
 
 test('a change is refused as absent when its partition is dropped meanwhile', async () => {
   await using place = scratch();
-  const store = await place.open();
-  await store.create('test', 0, 'ready');
+  const store = await place.openReady();
   const changing = store.setState('test', 0, 'filling');
   const dropping = store.drop('test', 0);
   await expect(changing).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });

@@ -114,8 +114,7 @@ test('a folder whose file was deleted is not listed, and a trim removes it', asy
 describe('a restore from the trash', () => {
   test('a restored file has its records, is filling and has a new incarnation', async () => {
     await using place = scratch();
-    const store = await place.open();
-    await store.create('test', 0, 'ready');
+    const store = await place.openReady();
     const before = store.info('test', 0);
     await store.write([write('a', 'x', 1), write('b', null, 2)]);
     store.peers.confirm({ keyspace: 'test', partition: 0 }, 'peer', 2);

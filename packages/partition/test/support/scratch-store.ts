@@ -15,6 +15,8 @@ import type { Store } from '../../src/store.ts';
 export interface Scratch extends AsyncDisposable {
   readonly directory: string;
   open(limits?: Partial<StoreLimits>): Promise<Store>;
+  /** Opens a store and creates partition 0 of `test`, ready. */
+  openReady(limits?: Partial<StoreLimits>): Promise<Store>;
   /** Copies the folder while the store runs: the copy is what a SIGKILL would leave. */
   image(): Scratch;
   /** Skips the audit at the end, for folders that the test damages on purpose. */
@@ -29,11 +31,17 @@ export function scratch(from?: string): Scratch {
   const images: Scratch[] = [];
   let audited = true;
   let ended = false;
+  const open = async (limits: Partial<StoreLimits> = {}): Promise<Store> => {
+    const store = await openStore({ directory, newIncarnation: randomUUID, limits });
+    stores.push(store);
+    return store;
+  };
   return {
     directory,
-    open: async (limits = {}) => {
-      const store = await openStore({ directory, newIncarnation: randomUUID, limits });
-      stores.push(store);
+    open,
+    openReady: async (limits) => {
+      const store = await open(limits);
+      await store.create('test', 0, 'ready');
       return store;
     },
     image: () => {
