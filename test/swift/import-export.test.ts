@@ -1,6 +1,5 @@
 // Imports from Swift and exports back: nothing is lost, last moves are respected, and the rest is
 // refused.
-import { CodedError } from '@ringwright/base/coded-error';
 import { frozenPartitions } from '@ringwright/builder/plan/frozen-partitions';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
@@ -26,7 +25,7 @@ import {
   swiftFile,
   swiftFixtures,
 } from '../../packages/swift/test/support/swift-ring.ts';
-import { refusal } from '../support/refusal.ts';
+import { refusal, resultOrCode } from '../support/refusal.ts';
 
 const settings = { ring: 'objects', cluster: 'default', prefix: '', suffix: 'ab' };
 
@@ -34,16 +33,6 @@ function imported(file: string): ImportedRing & { readonly ring: Ring } {
   const { ring, ...rest } = importSwift(readSwiftFile(swiftFile(file)), settings);
   if (ring === null) throw new Error(`${file} has no table`);
   return { ring, ...rest };
-}
-
-function codeOf(work: () => unknown): string {
-  try {
-    work();
-    return 'done';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
 }
 
 describe.each(swiftFixtures())('ring $fixture', ({ fixture }) => {
@@ -72,7 +61,7 @@ test('no later version is exported during a partition power increase', () => {
   const { ring, state } = imported('f09_part_power_increase_v2.builder');
   expect(exportSwiftRing(ring, state)).toMatchObject({ partPower: 6, nextPartPower: 6 });
   const second = directRing(ring, encodeRing(ring).id, { table: ring.table });
-  expect(codeOf(() => exportSwiftRing(second, state))).toBe('PART_POWER_INCREASING');
+  expect(resultOrCode(() => exportSwiftRing(second, state))).toBe('PART_POWER_INCREASING');
 });
 
 describe('last moves', () => {
@@ -138,28 +127,28 @@ describe('refused conversions', () => {
     table[1]![5] = table[0]![5]!;
     const file = { kind: 'ring', ring: { ...good, table } } as const;
     expect(() => importSwift(file, settings)).toThrow(/1 times a device holds two replicas/);
-    expect(codeOf(() => importSwift(file, settings))).toBe('RING_NOT_CONVERTIBLE');
+    expect(resultOrCode(() => importSwift(file, settings))).toBe('RING_NOT_CONVERTIBLE');
   });
 
   test('another partitioner and moves in flight are refused', () => {
     const { ring, state } = imported('f02_holes_v1.ring.gz');
     const partitioner = { kind: 'murmur3-mod', partitions: ring.partitions, seed: 0 } as const;
     const other = { ...ring, partitioner };
-    expect(codeOf(() => exportSwiftRing(other, state))).toBe('RING_NOT_CONVERTIBLE');
+    expect(resultOrCode(() => exportSwiftRing(other, state))).toBe('RING_NOT_CONVERTIBLE');
     const from = ring.table[0]![3]!;
     const to = ring.devices.findIndex(
       (device, id) => device !== null && ring.table.every((row) => row[3] !== id),
     );
     const moves = [{ partition: 3, replica: 0, from, to }];
     const moving = proposeMoves(ring, encodeRing(ring).id, { moves });
-    expect(codeOf(() => exportSwiftRing(moving, state))).toBe('MOVES_IN_FLIGHT');
+    expect(resultOrCode(() => exportSwiftRing(moving, state))).toBe('MOVES_IN_FLIGHT');
   });
 
   test('settings beyond the limits are refused', () => {
     const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
     for (const changes of [{ overload: 11 }]) {
       const file = { kind: 'builder', builder: { ...builder, ...changes } } as const;
-      expect(codeOf(() => importSwift(file, settings))).toBe('VALUE_OUT_OF_RANGE');
+      expect(resultOrCode(() => importSwift(file, settings))).toBe('VALUE_OUT_OF_RANGE');
     }
   });
 });

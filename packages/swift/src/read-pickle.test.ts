@@ -2,22 +2,14 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { resultOrCode } from '../../../test/support/refusal.ts';
 import { plainOfPickled } from './plain-of-pickled.ts';
 import { readPickle } from './read-pickle.ts';
 import { type Picklable, writePickle } from './write-pickle.ts';
 
 const pickle = (text: string): Buffer => Buffer.from(text, 'latin1');
 const plain = (text: string): unknown => plainOfPickled(readPickle(pickle(text)));
-
-function codeOf(bytes: Buffer): string {
-  try {
-    readPickle(bytes);
-    return 'read';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
-}
+const codeOf = (bytes: Buffer) => resultOrCode(() => readPickle(bytes));
 
 test.each<[string, unknown]>([
   ['\x80\x02N.', null],

@@ -1,9 +1,9 @@
 // Tests deltas between ring files: a delta makes exactly the bytes for which it was made, or is
 // refused.
-import { CodedError } from '@ringwright/base/coded-error';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { resultOrCode } from '../../../../test/support/refusal.ts';
 import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
 import type { Ring } from '../ring.ts';
@@ -37,12 +37,7 @@ function history(size: Parameters<typeof sampleRing>[0], seed: number, share: nu
 }
 
 function outcome(base: Uint8Array, delta: Uint8Array): Buffer | string {
-  try {
-    return applyRingDelta(base, delta);
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
+  return resultOrCode(() => applyRingDelta(base, delta));
 }
 
 const sizes = fc.record({

@@ -1,9 +1,9 @@
 // Tests the ring file: round trips, its head and id, and that a change of any byte is detected.
 import { createHash } from 'node:crypto';
-import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { resultOrCode } from '../../../../test/support/refusal.ts';
 import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import { proposeMoves } from '../advance-ring.ts';
 import { auditRing } from '../audit/audit-ring.ts';
@@ -25,15 +25,7 @@ function busyRing(size: Parameters<typeof sampleRing>[0]): Ring {
   return proposeMoves(ring, encodeRing(ring).id, { moves });
 }
 
-function refusal(bytes: Uint8Array): string {
-  try {
-    decodeRing(bytes);
-    return 'accepted';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
-}
+const refusal = (bytes: Uint8Array) => resultOrCode(() => decodeRing(bytes));
 
 const refusals = ['RING_FILE_INVALID', 'RING_FORMAT_UNKNOWN', 'RING_TOO_LARGE'];
 

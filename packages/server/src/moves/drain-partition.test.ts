@@ -4,6 +4,7 @@ import { noDeviceIn } from '@ringwright/ring/ring';
 import { recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, tail } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
+import { codeIn } from '../../../../test/support/refusal.ts';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { drainPartition } from './drain-partition.ts';
@@ -30,13 +31,7 @@ async function draining(
   const { store, devices, decide, inFlight } = device;
   const current = () => device.active;
   const ports = { store, devices, decide, inFlight, current, requireDropsAllowed };
-  try {
-    await drainPartition(ports, { active, partition: 0 });
-    return 'drained';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
+  return drainPartition(ports, { active, partition: 0 }).then(() => 'drained', codeIn);
 }
 
 describe('the file is dropped', () => {

@@ -5,6 +5,7 @@ import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import { digests, promises, rowsSince } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
+import { codeIn } from '../../../../test/support/refusal.ts';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { loadPartition } from './load-partition.ts';
@@ -21,13 +22,8 @@ async function loading(
   const move = how === 'join' ? (active.ring.moves[0] ?? null) : null;
   const isForced = how === 'forced';
   const task = { active, partition: 0, move, isForced, onProgress: () => undefined };
-  try {
-    await loadPartition({ store, devices, decide, throttle, partial }, task);
-    return 'loaded';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
+  const loading = loadPartition({ store, devices, decide, throttle, partial }, task);
+  return loading.then(() => 'loaded', codeIn);
 }
 
 /** Devices 0 and 1 lack one record each; the leaving device has both and one of its own. */

@@ -5,6 +5,7 @@ import { smallPartitionBytesMax, smallPartitionRowsMax } from '@ringwright/base/
 import { seededRandom } from '@ringwright/base/random';
 import { copyStart } from '@ringwright/wire/copies';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { codeIn } from '../../../../test/support/refusal.ts';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import type { LoadProgress } from './load-notes.ts';
@@ -58,8 +59,7 @@ async function load(
     if (!isRefill) expect({ device: copy?.device, merged }).toEqual({ device: 2, merged: [] });
     return form;
   } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
+    return codeIn(error);
   } finally {
     source.onAnswer = onAnswer;
   }

@@ -1,5 +1,6 @@
 // Sets up a device that joins for another one, with real stores and a file of many rows.
-import { CodedError } from '@ringwright/base/coded-error';
+
+import { codeIn } from '../../../../test/support/refusal.ts';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { loadPartition } from '../../src/moves/load-partition.ts';
@@ -39,14 +40,9 @@ export async function load(
   const { active, store, devices, decide, throttle, partial } = device;
   const earlier = { sourceFaults, bytes: null };
   const task = { active, partition: 0, move: active.ring.moves[0] ?? null, earlier };
-  try {
-    await loadPartition(
-      { store, devices, decide, throttle, partial },
-      { ...task, onProgress: ({ reason }) => void (reason && reasons.push(reason)) },
-    );
-    return 'loaded';
-  } catch (error) {
-    if (error instanceof CodedError) return error.code;
-    throw error;
-  }
+  const loading = loadPartition(
+    { store, devices, decide, throttle, partial },
+    { ...task, onProgress: ({ reason }) => void (reason && reasons.push(reason)) },
+  );
+  return loading.then(() => 'loaded', codeIn);
 }
