@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { noDeviceIn } from '@ringwright/ring/ring';
 import { recordWrite } from '@ringwright/wire/records';
-import { digests, offer, push, tail } from '@ringwright/wire/replication';
+import { digests, offer, offerRowsMax, push, tail } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
 import { codeIn } from '../../../../test/support/refusal.ts';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -68,6 +68,22 @@ describe('the file is dropped', () => {
     expect(await draining(leaving!)).toBe('drained');
     const values = [a, b, d].map((device) => device!.value(0, 'a'));
     expect(values).toEqual(['newer', 'newer', 'newer']);
+  });
+
+  test('after an offer of its last rows only, if a holder lacks one of these', async () => {
+    await using cluster = await finalized();
+    const [a, b, leaving, d] = cluster.devices;
+    const many = Array.from({ length: 2 * offerRowsMax }, (_, index) => [`key-${index}`, 'x']);
+    const rows = { a: '1', b: '1', ...Object.fromEntries(many) };
+    let offers = 0;
+    for (const holder of [a, b, d, leaving]) await holder!.put(0, rows);
+    for (const holder of [a, b, leaving]) await holder!.put(0, { late: '1' }, 9);
+    await d!.put(0, { later: '1' }, 10);
+    d!.onCall = (method) => {
+      if (method === offer.method) offers += 1;
+    };
+    expect(await draining(leaving!)).toBe('drained');
+    expect({ late: d!.value(0, 'late'), offers }).toEqual({ late: '1', offers: 1 });
   });
 
   test('after offers of its records if the holders run an older version', async () => {

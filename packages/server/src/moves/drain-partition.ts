@@ -1,6 +1,7 @@
 // Gives up a partition file that this device should not hold, once every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { holdersOf } from '@ringwright/ring/slots-of';
+import { offerRowsMax } from '@ringwright/wire/replication';
 import { holdingAt } from '../peers/holdings.ts';
 import { isCoveredByPeer } from '../repair/compare-holders.ts';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
@@ -75,8 +76,14 @@ async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
   if (digest === ownInfo?.digest) return;
   if (await isCoveredByPeer(ports, { ...holder, incarnation })) return;
   const everything = { ...holder, since: 0, nowMs: Number.POSITIVE_INFINITY };
-  await pushRows(ports, everything);
+  // Most often it lacks only a few of the last writes.
+  const lastRows = { ...everything, since: Math.max(0, (ownInfo?.seq ?? 0) - offerRowsMax) };
+  await pushRows(ports, lastRows);
   if (await isCoveredByPeer(ports, { ...holder, incarnation })) return;
+  if (lastRows.since > 0) {
+    await pushRows(ports, everything);
+    if (await isCoveredByPeer(ports, { ...holder, incarnation })) return;
+  }
   const proof = await pushRows(ports, everything);
   if (proof.pushed > 0) {
     const message = `d${holder.device} still lacked ${proof.pushed} records`;
