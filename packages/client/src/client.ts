@@ -1,5 +1,5 @@
 // The client: reads and writes one keyspace, sending each request to a server that holds the key.
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { clientHedgeMs, clientItemsAtOnce } from '@ringwright/base/limits';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import {
@@ -18,7 +18,7 @@ import { mostSpecificFailure, readFailure, writeFailure } from './failure-kind.t
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { Scan, type ScanOptions, scanSettings } from './scan.ts';
-import { smear } from './smear.ts';
+import { checkSmear, smear } from './smear.ts';
 import { wrongType } from './wrong-type.ts';
 
 /** A string stands for its UTF-8 bytes. */
@@ -130,7 +130,7 @@ export class Client implements AsyncDisposable {
   async put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
     checkOptions('put', options);
     const content = [keyBytes(key), valueBytes(value)] as const;
-    const smearMs = options.smearMs ?? this.#settings.smearMs;
+    const smearMs = checkSmear(options.smearMs ?? this.#settings.smearMs);
     if (smearMs !== 0) await smear(smearMs);
     return this.#write(...content, options);
   }
@@ -246,7 +246,9 @@ export class Client implements AsyncDisposable {
       } catch (error) {
         failure = mostSpecificFailure(failure, error);
         const kind = isSent ? writeFailure(error) : 'elsewhere';
-        if (kind === 'final') throw error;
+        // A newer record replaces the write of every attempt, so its outcome is known.
+        if (kind === 'final')
+          throw hasCode(error, 'SUPERSEDED') ? error : (unknownFailure ?? error);
         this.#follower.avoid(address);
         if (kind === 'unknown' && !repeatUnknown) throw unknownWrite(error);
         if (kind === 'unknown') unknownFailure ??= unknownWrite(error);

@@ -11,6 +11,7 @@ import { checkOptions, isTexts } from './check-options.ts';
 import { Client } from './client.ts';
 import { checkConsistency, checkTimeout } from './condition.ts';
 import { RingFollower } from './ring-follower.ts';
+import { checkSmear } from './smear.ts';
 import { wrongType } from './wrong-type.ts';
 
 export interface ConnectOptions {
@@ -67,7 +68,7 @@ export async function connect(
   const seeds = seedsOf(addresses);
   const consistency = checkConsistency(options.consistency ?? 'quorum');
   const timeoutMs = checkTimeout(options.timeoutMs ?? clientCallTimeoutMs);
-  const { smearMs = 0 } = options;
+  const smearMs = checkSmear(options.smearMs ?? 0);
   // Without the default, the check would take undefined for a word.
   const keyspace = checkKeyspaceName(options.keyspace ?? '');
   const sessionText = options.session ?? null;

@@ -2,6 +2,7 @@
 import { coordinatePut } from '@ringwright/wire/coordination';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Client } from './client.ts';
+import { connect } from './connect.ts';
 import type { RingFollower } from './ring-follower.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -46,6 +47,8 @@ test('a single put may opt out, and windows beyond the limits are refused', asyn
   for (const smearMs of [-1, Number.NaN, 120_001]) {
     const put = client.put('key', 'value', { smearMs });
     await expect(put).rejects.toMatchObject({ code: 'VALUE_OUT_OF_RANGE' });
+    const connected = connect(['127.0.0.1:1'], { keyspace: 'events', smearMs });
+    await expect(connected).rejects.toMatchObject({ code: 'VALUE_OUT_OF_RANGE' });
   }
   expect(sentMs).toHaveLength(1);
 });

@@ -4,11 +4,13 @@ import { expect, test } from 'vitest';
 import { Client } from './client.ts';
 import type { RingFollower } from './ring-follower.ts';
 
-type Answer = 'lost' | 'refused' | 'taken';
+type Answer = 'lost' | 'refused' | 'forbidden' | 'superseded' | 'taken';
 
 const failures = {
   lost: new CodedError('PEER_UNREACHABLE', 'the connection is closed'),
   refused: new CodedError('RING_UNKNOWN', 'no such ring here'),
+  forbidden: new CodedError('TOKEN_REFUSED', 'revoked'),
+  superseded: new CodedError('SUPERSEDED', 'something newer is there'),
 } as const;
 
 /** Returns a client of servers with these answers, and the servers that were called. */
@@ -48,6 +50,9 @@ test.each<[readonly Answer[], boolean, string, number]>([
   [['lost', 'refused'], true, 'WRITE_UNKNOWN maybe-done', 2],
   [['refused', 'lost'], true, 'WRITE_UNKNOWN maybe-done', 2],
   [['refused', 'lost', 'refused'], true, 'WRITE_UNKNOWN maybe-done', 3],
+  [['forbidden', 'taken'], true, 'TOKEN_REFUSED not-done', 1],
+  [['lost', 'forbidden', 'taken'], true, 'WRITE_UNKNOWN maybe-done', 2],
+  [['lost', 'superseded', 'taken'], true, `SUPERSEDED ${failures.superseded.outcome}`, 2],
 ])('servers %j, repeatUnknown %s: %s', async (...[answers, isRepeated, wanted, count]) => {
   const tried = clientOf(answers);
   expect(await outcome(tried, isRepeated)).toBe(wanted);
