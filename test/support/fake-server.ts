@@ -16,10 +16,14 @@ export const greeting: CallHandler = {
   answer: () => ({ ...introduction, wireVersion, ms: Date.now(), access: null }),
 };
 
-export async function fakeServer(says: readonly (readonly [method: string, CallHandler])[]) {
+/** `status`: the answer to every request over HTTP, if it is asked for one. */
+export async function fakeServer(
+  says: readonly (readonly [method: string, CallHandler])[],
+  status: () => object = () => ({}),
+) {
   const handlers = new Map([[hello.method, greeting], ...says]);
   const seen = { connections: 0, port: 0, break: (): void => undefined };
-  const server = http.createServer();
+  const server = http.createServer((_, response) => void response.end(JSON.stringify(status())));
   const end = acceptWire(server, {
     handlers,
     onChannel: (_channel, { socket }) => {

@@ -16,6 +16,13 @@ export function silentServer(address: string, { code, message, hint }: CodedErro
   return { address, code, reason: isHung ? `${message}; ${hint}` : message };
 }
 
+/** A server at the address of a device that does not count itself as a device of the ring. */
+export function unnamedServer(address: string): SilentServer {
+  const reason =
+    'it answers as no device of the ring: it runs under another device name, or has an old version';
+  return { address, code: 'PEER_FAILED', reason };
+}
+
 /** Returns a line per server, and which token to show if any refused. */
 export function silentLines(servers: readonly SilentServer[]): Lines {
   const isRefused = servers.some(({ code }) => needsToken.has(code));

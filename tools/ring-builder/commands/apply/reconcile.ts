@@ -20,6 +20,7 @@ import {
   silentExit,
   silentLines,
   silentServer,
+  unnamedServer,
 } from '../../servers/silent-servers.ts';
 import {
   type DiskFile,
@@ -124,6 +125,7 @@ async function listDisks(ring: Ring, targets: readonly Target[]): Promise<Listed
     if (listing instanceof CodedError) {
       if (required) away.push(silentServer(address, listing));
     } else if (listing !== null) listings.push(listing);
+    else if (required) away.push(unnamedServer(address));
   });
   return { listings: listings.sort((a, b) => a.device - b.device), away };
 }

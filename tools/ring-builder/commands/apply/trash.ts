@@ -20,6 +20,7 @@ import {
   silentExit,
   silentLines,
   silentServer,
+  unnamedServer,
 } from '../../servers/silent-servers.ts';
 import {
   confirmHeldDrops,
@@ -189,18 +190,25 @@ const dutyTexts: Readonly<Record<AnswerOf<typeof trashRestore>['duty'], string>>
   UNLOAD: 'its records are offered to the holders, then the file is dropped again',
 };
 
-/** Throws CONFIRMATION_NEEDED with the held drops unless --yes is set. */
+/**
+ * Throws CONFIRMATION_NEEDED with the held drops unless --yes is set. Skips servers that run under
+ * another device name than the ring has: the files that they would drop are those of its devices.
+ */
 async function confirm(
   context: Context,
   { keyspace }: Ring,
   targets: readonly Target[],
 ): Promise<Answer> {
-  const servers = await fanOut(targets, async ({ address, required }) => {
-    return { address, required, ringStatus: await ringStatus(address, keyspace) };
+  const servers = await fanOut(targets, async (target) => {
+    return { ...target, ringStatus: await ringStatus(target.address, keyspace) };
   });
-  const held = heldDrops(servers);
-  const away = servers.flatMap(({ address, required, ringStatus }) =>
-    required && ringStatus instanceof Error ? [silentServer(address, ringStatus)] : [],
+  const away = servers.flatMap(({ address, devices, required, ringStatus }) => {
+    if (!required) return [];
+    if (ringStatus instanceof Error) return [silentServer(address, ringStatus)];
+    return devices.length > 0 && ringStatus.device === null ? [unnamedServer(address)] : [];
+  });
+  const held = heldDrops(servers).filter((one) =>
+    away.every(({ address }) => address !== one.address),
   );
   const files = filesOf(held);
   const lines = held.map(
@@ -237,9 +245,14 @@ async function confirm(
       ...refused.map(refusalLine),
       ...silentLines(away),
     ],
-    next: context.next(droppedCount > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),
+    next: context.next(`${confirmedNext(droppedCount, away)} ${keyspace}`),
     exit: silentExit(away) || (someAway ? 4 : refused.length > 0 ? 5 : 0),
   };
+}
+
+function confirmedNext(dropped: number, away: readonly SilentServer[]): string {
+  if (dropped > 0) return 'rollout';
+  return away.length > 0 ? 'servers' : 'status';
 }
 
 function filesOf(held: readonly HeldDrops[]): number {
