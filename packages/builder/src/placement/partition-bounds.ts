@@ -1,6 +1,7 @@
 // Bounds of single partitions with pins: as near to the common bounds as the pins permit. Pure.
 
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { BuilderState, Pin } from '../state/builder-state.ts';
 import { namedPartition } from '../state/named-partition.ts';
@@ -144,8 +145,8 @@ function nearestBounds(
   const pinTexts = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)].join(', ');
   throw new CodedError(
     'PIN_INVALID',
-    `partition ${id} has ${replicas} replicas and ${tree.leaves} devices with weight: ` +
-      `they cannot satisfy its pins (${pinTexts})`,
+    `partition ${id} has ${counted(replicas, 'replica')} and ${counted(tree.leaves, 'device')} ` +
+      `with weight: they cannot satisfy its pins (${pinTexts})`,
     {
       hint: `ring-builder unpin ${ring} ${id}, or change the pin`,
       details: { partition: id, replicas, devices: tree.leaves, on, off },
