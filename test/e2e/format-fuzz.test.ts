@@ -253,12 +253,13 @@ describe(`seed ${seed}`, { timeout: 60_000 + rounds * 100 }, () => {
     await using folder = await scratchFolder();
     const writer = await RecordFileWriter.begin(folder.path, null);
     await writer.add({ key: text('key'), value: text('x'), ms: 1, tie: 2, expiresMs: 0 });
-    await writer.end();
+    const manifest = { sha256: await writer.end() };
     const file = path.join(folder.path, 'records.bin');
     const good = await readFile(file);
     for (let round = 0; round < rounds; round += 1) {
       await writeFile(file, inputOf(seededRandom(seed + round), good));
-      const refusal = await Array.fromAsync(framesOf(folder.path)).catch((error: unknown) => error);
+      const frames = Array.fromAsync(framesOf(folder.path, manifest));
+      const refusal = await frames.catch((error: unknown) => error);
       if (refusal instanceof Error) {
         expect(refusal, replay('archive', round)).toBeInstanceOf(CodedError);
       }

@@ -1,9 +1,10 @@
-// Attack: another user of the machine reads an archive, or has put a link in place of its file.
+// Attack: another user of the machine reads an archive, has put a link in place of its file, or
+// changes the file while it is restored.
 import { mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { RecordFileWriter } from './record-file.ts';
+import { type ArchivedRecord, framesOf, RecordFileWriter } from './record-file.ts';
 
 test('a record file is readable by its owner only, and does not follow a link', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
@@ -19,4 +20,26 @@ test('a record file is readable by its owner only, and does not follow a link', 
   }
   expect(((await stat(file)).mode & 0o777).toString(8)).toBe('600');
   expect(await readFile(target, 'utf8')).toBe('of somebody else');
+});
+
+test('a file that was changed after its check is not restored without an error', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
+  const write = async (value: string): Promise<string> => {
+    await using writer = await RecordFileWriter.begin(folder, null);
+    const record = {
+      key: Buffer.from('k'),
+      value: Buffer.from(value),
+      ms: 1,
+      tie: 1,
+      expiresMs: 0,
+    };
+    await writer.add(record);
+    return await writer.end();
+  };
+  const read = async (sha256: string): Promise<readonly ArchivedRecord[]> =>
+    (await Array.fromAsync(framesOf(folder, { sha256 }))).flat();
+  const sha256 = await write('true');
+  expect(await read(sha256)).toMatchObject([{ value: Buffer.from('true') }]);
+  await write('other');
+  await expect(read(sha256)).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' });
 });

@@ -138,9 +138,16 @@ export async function openArchive(folder: string): Promise<ArchiveManifest> {
   throw invalid(folder, `${what} ${sha256.slice(0, 12)}`);
 }
 
-/** Yields the records of a checked archive frame by frame. Throws ARCHIVE_INVALID. */
-export async function* framesOf(folder: string): AsyncGenerator<readonly ArchivedRecord[]> {
+/**
+ * Yields the records of a checked archive frame by frame. Throws ARCHIVE_INVALID, at the end if the
+ * file has changed since openArchive returned this manifest.
+ */
+export async function* framesOf(
+  folder: string,
+  { sha256 }: Pick<ArchiveManifest, 'sha256'>,
+): AsyncGenerator<readonly ArchivedRecord[]> {
   const file = await open(recordsPath(folder));
+  const hash = createHash('sha256');
   try {
     const head = Buffer.alloc(LENGTH_BYTES);
     while ((await file.read(head, 0, LENGTH_BYTES)).bytesRead === LENGTH_BYTES) {
@@ -150,10 +157,14 @@ export async function* framesOf(folder: string): AsyncGenerator<readonly Archive
       const { bytesRead } = await file.read(bytes, 0, length);
       const rows = bytesRead < length ? null : unpackWrites(bytes);
       if (rows === null) throw invalid(folder, 'a frame does not contain complete records');
+      hash.update(head).update(bytes);
       yield rows.map(({ key, value, ms, tie, expiresMs = 0 }) => {
-        return { key, value: value ?? new Uint8Array(), ms, tie, expiresMs };
+        if (value === null) throw invalid(folder, 'a frame contains a deletion');
+        return { key, value, ms, tie, expiresMs };
       });
     }
+    if (hash.digest('hex') !== sha256)
+      throw invalid(folder, 'records.bin changed while it was read');
   } finally {
     await file.close();
   }

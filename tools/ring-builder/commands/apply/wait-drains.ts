@@ -122,10 +122,7 @@ function waitsForDown(
   });
 }
 
-/**
- * Confirms drops only for the ring's devices. Another server at such an address needs `trash
- * confirm`.
- */
+/** Confirms drops only for the ring's devices, not for other servers at their addresses. */
 function heldByDevices(targets: readonly Target[], snapshot: MovesSnapshot): HeldDrops[] {
   return heldDrops(spokenBy(targets, snapshot)).filter(({ device }) => device !== null);
 }
@@ -138,7 +135,7 @@ function spokenBy(targets: readonly Target[], { statuses }: MovesSnapshot) {
   });
 }
 
-const removedReason = 'its devices were removed, and it does not answer';
+const removedReason = 'its devices were removed, and no server answers as one of them';
 
 function leftOn(
   { ring }: StoredVersion,

@@ -36,7 +36,7 @@ export const verb: Verb = {
     await requireSigned(context, { folder, archive });
     await using client = await connectRing(stored);
     const counts: Record<Restored, number> = { written: 0, kept: 0, expired: 0 };
-    for await (const frame of framesOf(folder)) {
+    for await (const frame of framesOf(folder, archive)) {
       const outcomes = await mapConcurrent(frame, restoredAtOnce, (record) =>
         restore(client, record, context.nowMs()),
       );
