@@ -71,7 +71,7 @@ interface ScanSettings extends KeyBounds {
 interface Page {
   readonly rows: readonly PageRow[];
   /** The start of the part that the rows come from. */
-  readonly place: ScanPosition;
+  readonly position: ScanPosition;
 }
 
 /** What a scan works with. */
@@ -92,7 +92,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #start: ScanPosition | null;
   /** Whether the scan has passed the last record; a scan that reached its limit may not have. */
   #isOver = false;
-  #lastReturned: { readonly key: Uint8Array; readonly place: ScanPosition } | null = null;
+  #lastReturned: { readonly key: Uint8Array; readonly position: ScanPosition } | null = null;
 
   /** Throws VALUE_OUT_OF_RANGE, CURSOR_INVALID. */
   constructor(ports: ScanPorts, settings: ScanSettings) {
@@ -111,20 +111,20 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   get cursor(): string | null {
     if (this.#isOver) return null;
     if (this.#lastReturned === null) return this.#settings.cursor;
-    const { place, key } = this.#lastReturned;
+    const { position, key } = this.#lastReturned;
     const at = positionAfterKey(key, this.#settings.reverse);
-    return writeCursor({ ...place, at }, this.#cursorUse());
+    return writeCursor({ ...position, at }, this.#cursorUse());
   }
 
   /** Throws CURSOR_INVALID for a cursor of an older release that can no longer be followed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ScannedRecord, void> {
     let left = this.#settings.limit;
     this.#isOver = false;
-    for await (const { rows, place } of pagesAhead(this.#parts())) {
+    for await (const { rows, position } of pagesAhead(this.#parts())) {
       for (const row of rows) {
         if (left === 0) return;
         left -= 1;
-        this.#lastReturned = { key: row.key, place };
+        this.#lastReturned = { key: row.key, position };
         yield new ScannedRecord(row);
       }
     }
@@ -143,16 +143,16 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     const scanned = scannedOf(ring, { bounds, prefix });
     const [start, { only }] = [this.#start, this.#settings];
     const first = only === null ? firstPosition(scanned) : partitionStart(scanned, only);
-    let place = start === null ? first : currentPosition(scanned, ring, start);
-    while (place !== null) {
-      yield this.#pagesOf(place, boundsAt(scanned, place));
-      place = only === null ? nextPosition(scanned, place) : null;
+    let position = start === null ? first : currentPosition(scanned, ring, start);
+    while (position !== null) {
+      yield this.#pagesOf(position, boundsAt(scanned, position));
+      position = only === null ? nextPosition(scanned, position) : null;
     }
   }
 
-  async *#pagesOf(place: ScanPosition, bounds: KeyBounds): PartPages<Page> {
+  async *#pagesOf(position: ScanPosition, bounds: KeyBounds): PartPages<Page> {
     const { keyspace, prefix, values, consistency, limit } = this.#settings;
-    const { partition, arc = null } = place;
+    const { partition, arc = null } = position;
     const fields = { keyspace, partition, arc, prefix, values, consistency };
     let left = limit;
     let rest = bounds;
@@ -163,7 +163,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
         limit: Math.max(1, Math.min(left, listKeysMax)),
       });
       const unpacked = unpackPage(rows);
-      yield { rows: unpacked, place };
+      yield { rows: unpacked, position };
       left -= unpacked.length;
       if (next === null || left <= 0) return;
       rest = boundsFrom(bounds, next);

@@ -7,17 +7,20 @@ const use = { keyspace: 'notes', reverse: false, ordered: false };
 const random = seededRandom(3);
 
 test('a position survives a round trip, without its partition if keys are ordered', () => {
-  const place = { partition: 2 ** 24 - 1, at: Uint8Array.from([0, 255, 7]) };
-  expect(readCursor(writeCursor(place, use), use)).toEqual(place);
+  const position = { partition: 2 ** 24 - 1, at: Uint8Array.from([0, 255, 7]) };
+  expect(readCursor(writeCursor(position, use), use)).toEqual(position);
   const ordered = { ...use, ordered: true };
-  expect(readCursor(writeCursor(place, ordered), ordered)).toEqual({ ...place, partition: 0 });
+  expect(readCursor(writeCursor(position, ordered), ordered)).toEqual({
+    ...position,
+    partition: 0,
+  });
 });
 
 test('a position on the circle of hashes is read back as its arc', () => {
   const arc = { start: 2 ** 32 - 1, end: 7 };
-  const place = { partition: 3, at: Buffer.from('key'), arc, cut: 2 ** 32 - 1 };
-  const read = readCursor(writeCursor(place, use), use);
-  expect(read).toEqual({ ...place, at: Uint8Array.from(place.at), partition: 0 });
+  const position = { partition: 3, at: Buffer.from('key'), arc, cut: 2 ** 32 - 1 };
+  const read = readCursor(writeCursor(position, use), use);
+  expect(read).toEqual({ ...position, at: Uint8Array.from(position.at), partition: 0 });
 });
 
 test('a cut, changed or foreign cursor is refused', () => {

@@ -14,9 +14,9 @@ export const splitBugs: readonly SeededBug[] = [
     about: 'a page that ends with a partition goes on behind the next one',
     nemeses: [kill],
     file: 'packages/server/src/coordinate/scan-keyspace.ts',
-    find: 'else place = only === null ? nextPosition(scanned, place) : null;',
+    find: 'else position = only === null ? nextPosition(scanned, position) : null;',
     replace:
-      'else { const wasRead = found.length === 0 && place.at.length > 0; place = nextPosition(scanned, place); if (wasRead && place !== null) place = nextPosition(scanned, place); }',
+      'else { const wasRead = found.length === 0 && position.at.length > 0; position = nextPosition(scanned, position); if (wasRead && position !== null) position = nextPosition(scanned, position); }',
   },
   {
     name: 'written-only-to-parent',

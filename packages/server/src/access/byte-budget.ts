@@ -9,7 +9,7 @@ export interface HeldBytes {
    * To be called when a request is complete or an answer was read: the connection becomes the
    * newest.
    */
-  cameOn(): void;
+  noteProgress(): void;
   leave(): void;
 }
 
@@ -44,7 +44,7 @@ export class ByteBudget {
         else this.#holders.add(holder);
         this.#endOldest();
       },
-      cameOn: () => {
+      noteProgress: () => {
         if (this.#holders.delete(holder)) this.#holders.add(holder);
       },
       leave: () => this.#forget(holder),

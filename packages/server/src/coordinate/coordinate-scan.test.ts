@@ -14,11 +14,11 @@ type Replica = Map<string, Row>;
 
 function pageOf(
   replica: Replica,
-  place: string | null,
+  position: string | null,
   { limit, reverse }: { readonly limit: number; readonly reverse: boolean },
 ): RowsOfSlot {
   const isBehind = (name: string): boolean =>
-    place === null || (reverse ? name < place : name >= place);
+    position === null || (reverse ? name < position : name >= position);
   const names = [...replica.keys()].sort().filter(isBehind);
   if (reverse) names.reverse();
   const rows = names.slice(0, limit).map((name) => {
@@ -46,8 +46,8 @@ test('a key whose newest record is on two of three replicas is listed once and i
     }
     const limit = 1 + random.below(5);
     const given: string[] = [];
-    for (let place: string | null | undefined; place !== null; ) {
-      const from: string | null = place ?? null;
+    for (let position: string | null | undefined; position !== null; ) {
+      const from: string | null = position ?? null;
       const skipped = random.below(3);
       const asked = replicas.filter((_, index) => index !== skipped);
       // Large values end a page before its limit.
@@ -62,7 +62,7 @@ test('a key whose newest record is on two of three replicas is listed once and i
         expect(agreed, `seed ${seed}`).toBe(holders.length === asked.length);
         if (row.value !== null) given.push(name);
       }
-      place = page.next === null ? null : byteText(page.next);
+      position = page.next === null ? null : byteText(page.next);
     }
     const wanted = [...truth].flatMap(([name, { deleted }]) => (deleted ? [] : [name])).sort();
     expect(given, `seed ${seed}`).toEqual(reverse ? wanted.reverse() : wanted);

@@ -207,9 +207,9 @@ export function mergePages(
   return { found: found.slice(0, limit), next: positionAfterKey(last.row.key, reverse) };
 }
 
-/** Whether the scan gives the key before it reaches the place. */
-function isWithin(key: Uint8Array, place: Uint8Array, reverse: boolean): boolean {
-  const order = Buffer.compare(key, place);
+/** Whether the scan gives the key before it reaches the position. */
+function isWithin(key: Uint8Array, position: Uint8Array, reverse: boolean): boolean {
+  const order = Buffer.compare(key, position);
   return reverse ? order >= 0 : order < 0;
 }
 

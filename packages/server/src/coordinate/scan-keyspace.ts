@@ -1,4 +1,4 @@
-// Reads a keyspace in order, partition by partition: the next records from a place on.
+// Reads a keyspace in order, partition by partition: the next records from a position on.
 import { type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';
 import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
@@ -27,7 +27,7 @@ export interface KeyspaceScan extends KeyBounds {
   readonly keyspace: string;
   readonly prefix: Uint8Array;
   /** Where an earlier answer ended; null: from the beginning. */
-  readonly place: ScanPosition | null;
+  readonly position: ScanPosition | null;
   /** Scans only this partition; null: all of them. */
   readonly only: number | null;
   /** Maximum of records to look at, wanted or not. */
@@ -40,14 +40,14 @@ export interface KeyspaceScan extends KeyBounds {
 interface ScanPart {
   readonly rows: readonly PageRow[];
   /** Where the next answer begins; null at the end. */
-  readonly place: ScanPosition | null;
+  readonly position: ScanPosition | null;
 }
 
 /**
- * Returns the wanted ones among at most `limit` records from `place` on. There may be fewer, even
- * none, where many partitions are empty or records are long: only a null place is the end. A record
- * that exists during the whole scan is returned once. Throws what coordinateScan throws, and
- * CURSOR_INVALID.
+ * Returns the wanted ones among at most `limit` records from `position` on. There may be fewer,
+ * even none, where many partitions are empty or records are long: only a null position is the
+ * end. A record that exists during the whole scan is returned once. Throws what coordinateScan
+ * throws, and CURSOR_INVALID.
  */
 export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan): Promise<ScanPart> {
   const { keyspace, limit, isWanted, only, prefix } = scan;
@@ -55,16 +55,16 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
   const scanned = scannedOf(ring, { bounds: withinPrefix(scan, prefix), prefix });
   const first = only === null ? firstPosition(scanned) : partitionStart(scanned, only);
   const rows: PageRow[] = [];
-  let place = scan.place === null ? first : currentPosition(scanned, ring, scan.place);
+  let position = scan.position === null ? first : currentPosition(scanned, ring, scan.position);
   let [rowsRead, bytes] = [0, 0];
   const turn = new Turn();
-  for (let pages = 0; pages < PARTITIONS_AT_ONCE && place !== null; pages += 1) {
+  for (let pages = 0; pages < PARTITIONS_AT_ONCE && position !== null; pages += 1) {
     if (rowsRead >= limit || bytes >= scanAnswerBytesMax) break;
     const page = await coordinateScan(ports, {
-      ...boundsAt(scanned, place),
+      ...boundsAt(scanned, position),
       keyspace,
-      partition: place.partition,
-      arc: place.arc ?? null,
+      partition: position.partition,
+      arc: position.arc ?? null,
       limit: Math.min(limit - rowsRead, listKeysMax),
       values: scan.values,
       consistency: scan.consistency,
@@ -78,8 +78,8 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
     }
     // Local pages arrive in the same turn, and matching a pattern takes up to some 40 us a key.
     if (turn.isOver) await turn.next();
-    if (page.next !== null) place = { ...place, at: page.next };
-    else place = only === null ? nextPosition(scanned, place) : null;
+    if (page.next !== null) position = { ...position, at: page.next };
+    else position = only === null ? nextPosition(scanned, position) : null;
   }
-  return { rows, place };
+  return { rows, position };
 }

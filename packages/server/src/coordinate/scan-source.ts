@@ -71,8 +71,8 @@ function inRange(ring: Pick<Ring, 'partitioner'>, bounds: KeyBounds): ScanSource
   const scanned = scannedOf(ring, { bounds, prefix: new Uint8Array() });
   const partitions: number[] = [];
   const first = isEmpty(bounds) ? null : firstPosition(scanned);
-  for (let place = first; place !== null; place = nextPosition(scanned, place)) {
-    partitions.push(place.partition);
+  for (let position = first; position !== null; position = nextPosition(scanned, position)) {
+    partitions.push(position.partition);
   }
   return { partitions, bounds, isWanted: null };
 }

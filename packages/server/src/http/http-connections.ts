@@ -1,5 +1,5 @@
-// Connections of HTTP: their places (when all are taken, the oldest on which no request is under
-// way goes), and requests on them that Node cannot read to their end. By itself it answers those
+// Connections of HTTP: their number (at the limit, the oldest on which no request is under way is
+// closed), and requests on them that Node cannot read to their end. By itself it answers those
 // with a bare status; here they get the document of every other refusal.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -101,7 +101,7 @@ export function limitConnections(server: Server): void {
   const limiter = new ConnectionLimiter(rules);
   const seats = new WeakMap<Socket, Seat>();
   server.on('connection', (socket: Socket) => {
-    const admission = limiter.enter({
+    const admission = limiter.admit({
       address: socket.remoteAddress ?? '',
       isKnown: () => false,
       isBusy: () => (seats.get(socket)?.requests ?? 0) > 0,

@@ -31,7 +31,7 @@ const linesType = 'application/x-ndjson';
 /**
  * Answers `{items, order, cursor}` to `_scan`, `{keys, cursor}` to `_keys`. Bytes that are not
  * text, and values with control characters other than tabs and line ends, come in base64. `cursor`
- * is null at the end. It encodes the place itself, so it is valid on every server, after any
+ * is null at the end. It encodes the position itself, so it is valid on every server, after any
  * restart and under every ring of the keyspace. On request the answer has lines: one per item, then
  * one with the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID, CONSISTENCY_INVALID.
  */
@@ -57,10 +57,10 @@ export async function answerScan(
   const ordered = isOrdered(ring.partitioner);
   const cursorUse = { keyspace, reverse, ordered };
   const cursor = parameters.get('cursor');
-  const place = cursor === null ? null : readCursor(cursor, cursorUse);
-  if (place !== null && !isOf(ring, scan.only, place)) throw badCursor(cursor);
-  const part = await scanKeyspace(coordinator, { ...scan, keyspace, reverse, place });
-  const next = part.place === null ? null : writeCursor(part.place, cursorUse);
+  const position = cursor === null ? null : readCursor(cursor, cursorUse);
+  if (position !== null && !isOf(ring, scan.only, position)) throw badCursor(cursor);
+  const part = await scanKeyspace(coordinator, { ...scan, keyspace, reverse, position });
+  const next = part.position === null ? null : writeCursor(part.position, cursorUse);
   const items = part.rows.map((row) => (isList ? keyForm(row.key) : itemOf(row, scan)));
   const rest = isList ? { cursor: next } : { order: orderOf(ordered), cursor: next };
   if (request.headers.accept !== linesType) {

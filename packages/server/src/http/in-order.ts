@@ -45,7 +45,7 @@ export function inOrder(
       }
       if (socket.destroyed) return;
       holdWaiting(queue);
-      queue.held.cameOn();
+      queue.held.noteProgress();
     });
   };
 }

@@ -26,7 +26,7 @@ import { refuseConnection } from '../access/refuse-connection.ts';
 import { malformationOf } from './check-request.ts';
 
 interface WirePorts extends ChannelOptions {
-  /** Whether a caller is a device of a ring or an operator: some places are reserved for them. */
+  /** Whether a caller is a device of a ring or an operator: some connections are reserved for them. */
   readonly isKnown?: (request: IncomingMessage) => boolean;
   /**
    * Called with a caller that proved a key, and a function that ends its connection. The function
@@ -34,7 +34,7 @@ interface WirePorts extends ChannelOptions {
    */
   readonly onProven?: (caller: Caller, key: string, end: () => void) => () => void;
   /**
-   * Whether a caller has no permission here. Its connection is closed when others need the place.
+   * Whether a caller has no permission here. Its connection is closed at the limit.
    */
   readonly isPowerless?: (caller: Caller) => boolean;
   /** Limits the incomplete messages of all callers that are not known. */
@@ -75,13 +75,13 @@ export function acceptWire(
     socket.on('error', () => socket.destroy());
     const requestRefusal = refusalOf(request);
     let mayEnd = (): boolean => false;
-    const guest = {
+    const connection = {
       address: request.socket.remoteAddress ?? '',
       isKnown: () => isKnown?.(request) === true,
       isBusy: () => !mayEnd(),
       end: () => void request.socket.destroy(),
     };
-    const admission = requestRefusal === null && !isEnding ? limiter.enter(guest) : null;
+    const admission = requestRefusal === null && !isEnding ? limiter.admit(connection) : null;
     const refusal = requestRefusal ?? (admission === null ? '503 Service Unavailable' : null);
     if (admission !== null) request.socket.once('close', () => admission.leave());
     if (refusal !== null) {
@@ -93,7 +93,7 @@ export function acceptWire(
       const onLeaver = (leave: () => void): void => void leaveBySocket.set(webSocket, leave);
       const channel = socketChannel(webSocket, peer, { ...answers, budget, onLeaver });
       webSocket.once('close', () => leaveBySocket.delete(webSocket));
-      if (!guest.isKnown()) countBegun(webSocket, request.socket, incompleteBudget);
+      if (!connection.isKnown()) countBegun(webSocket, request.socket, incompleteBudget);
       mayEnd = () => isPowerless?.(channel) === true;
       onChannel?.(channel, request);
       const key = keyShown(request);

@@ -114,7 +114,7 @@ export class RedisConnection {
       }
     }
     if (count > 0) {
-      this.#share.held.cameOn();
+      this.#share.held.noteProgress();
       this.#share.onRequest();
     }
     // This connection has used its share of the turn.

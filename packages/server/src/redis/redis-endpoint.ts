@@ -66,7 +66,7 @@ export function createRedis(
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     let redisConnection: RedisConnection | null = null;
     const end = (): void => void socket.destroy();
-    const admission = limiter.enter({
+    const admission = limiter.admit({
       address: socket.remoteAddress ?? '',
       isKnown: () => false,
       isBusy: () => redisConnection?.isBusy === true,

@@ -28,22 +28,22 @@ export async function scan(call: RedisCall): Promise<RespReply> {
   const options = { ...forward, keyspace, only: null, prefix, limit: count, values: false };
   const { keys, next } = await keysFrom(start, ports.coordinator, {
     ...options,
-    ...{ place: start.place, isWanted, consistency },
+    ...{ position: start.position, isWanted, consistency },
   });
   const cursor = String(ports.cursors.write(next, ring));
   return arrayReply([textReply(cursor), arrayReply(keys.map(bulkReply))]);
 }
 
 async function keysFrom(
-  { place, slice }: ScanStart,
+  { position, slice }: ScanStart,
   coordinator: CoordinatorPorts,
   request: KeyspaceScan,
 ): Promise<ScanAnswer> {
-  if (place !== null && slice !== null) {
-    return scanStretch(coordinator, request, { place, slice });
+  if (position !== null && slice !== null) {
+    return scanStretch(coordinator, request, { position, slice });
   }
   const page = await scanKeyspace(coordinator, request);
-  return { keys: page.rows.map(({ key }) => key), next: { place: page.place, slice: null } };
+  return { keys: page.rows.map(({ key }) => key), next: { position: page.position, slice: null } };
 }
 
 function readCursor(word: Uint8Array | undefined): number {

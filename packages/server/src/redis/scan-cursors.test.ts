@@ -25,8 +25,8 @@ const shapes = [
   ['numbered partitions', mod, { partition: 3 }],
 ] as const;
 
-const start = { place: null, slice: null };
-const inOrder = (place: ScanPosition) => ({ place, slice: null });
+const start = { position: null, slice: null };
+const inOrder = (position: ScanPosition) => ({ position, slice: null });
 
 test('cursor 0 is both the beginning and the end of a scan', () => {
   const cursors = new ScanCursors();
@@ -35,18 +35,18 @@ test('cursor 0 is both the beginning and the end of a scan', () => {
   expect(cursors.write(start, notes)).toBe(0);
 });
 
-test.each(shapes)('%s: a cursor finds its place, for its keyspace only', (_, ring, place) => {
+test.each(shapes)('%s: a cursor finds its position, for its keyspace only', (_, ring, position) => {
   const cursors = new ScanCursors();
-  const cursor = cursors.write(inOrder({ ...place, at }), ring);
-  expect(cursors.read(cursor, ring)).toEqual(inOrder({ ...place, at }));
+  const cursor = cursors.write(inOrder({ ...position, at }), ring);
+  expect(cursors.read(cursor, ring)).toEqual(inOrder({ ...position, at }));
   const other = { ...ring, keyspace: 'other' };
-  expect(cursors.read(cursor, other)).toEqual({ place: { ...place, at: nothing }, slice: 0 });
+  expect(cursors.read(cursor, other)).toEqual({ position: { ...position, at: nothing }, slice: 0 });
 });
 
-test.each(shapes)('%s: a forgotten cursor means its whole stretch', (_, ring, place) => {
+test.each(shapes)('%s: a forgotten cursor means its whole stretch', (_, ring, position) => {
   const cursors = new ScanCursors();
-  const first = cursors.write(inOrder({ ...place, at }), ring);
-  const whole = { place: { ...place, at: nothing }, slice: 0 };
+  const first = cursors.write(inOrder({ ...position, at }), ring);
+  const whole = { position: { ...position, at: nothing }, slice: 0 };
   expect(new ScanCursors().read(first, ring)).toEqual(whole);
   for (let more = 0; more < redisCursorsMax; more += 1) {
     cursors.write(inOrder({ partition: 1, at }), ring);
@@ -54,9 +54,9 @@ test.each(shapes)('%s: a forgotten cursor means its whole stretch', (_, ring, pl
   expect(cursors.read(first, ring)).toEqual(whole);
 });
 
-test.each(shapes)('%s: servers that start together use different numbers', (_, ring, place) => {
+test.each(shapes)('%s: servers that start together use different numbers', (_, ring, position) => {
   const [one, two] = [new ScanCursors(), new ScanCursors()];
-  const stands = inOrder({ ...place, at });
+  const stands = inOrder({ ...position, at });
   const numbersOf = (cursors: ScanCursors): number[] =>
     Array.from({ length: 10 }, () => cursors.write(stands, ring));
   const [mine, theirs] = [numbersOf(one), numbersOf(two)];
@@ -64,10 +64,10 @@ test.each(shapes)('%s: servers that start together use different numbers', (_, r
   for (const cursor of mine) expect(one.read(cursor, ring)).toEqual(stands);
 });
 
-test.each(shapes)('%s: starts and slices have one number on all servers', (_, ring, place) => {
+test.each(shapes)('%s: starts and slices have one number on all servers', (_, ring, position) => {
   const [one, two] = [new ScanCursors(), new ScanCursors()];
   for (const slice of [null, 1, 31]) {
-    const begun = { place: { ...place, at: nothing }, slice };
+    const begun = { position: { ...position, at: nothing }, slice };
     const cursor = one.write(begun, ring);
     expect(Number.isSafeInteger(cursor)).toBe(true);
     expect(two.write(begun, ring)).toBe(cursor);
@@ -80,7 +80,7 @@ test.each([-1, 0.5, 2 ** 53, 2 ** 52 - 1, 2 ** 28, Number.NaN])('%d is not a cur
   expect(new ScanCursors().read(number, notes)).toBeNull();
 });
 
-test('after a split a known place keeps its arc, and a start means the new partition', () => {
+test('after a split a known position keeps its arc, and a start means the new partition', () => {
   const cursors = new ScanCursors();
   const begun = cursors.write(inOrder({ ...third, at: nothing }), notes);
   const half = { start: 2 * quarter, end: 2 * quarter + quarter / 2 };
@@ -92,9 +92,9 @@ test('after a split a known place keeps its arc, and a start means the new parti
 
 test('a stretch whose slices have been returned in part keeps its end after a merge', () => {
   const arc = { start: 2 * quarter, end: 2 * quarter + quarter / 2 };
-  const begun = { place: { ...third, at: nothing, partition: 4, arc }, slice: 7 };
+  const begun = { position: { ...third, at: nothing, partition: 4, arc }, slice: 7 };
   const cursor = new ScanCursors().write(begun, split);
-  expect(new ScanCursors().read(cursor, notes)).toMatchObject({ place: { arc }, slice: 7 });
+  expect(new ScanCursors().read(cursor, notes)).toMatchObject({ position: { arc }, slice: 7 });
 });
 
 test('in a partition smaller than a cell, a forgotten cursor means the whole cell', () => {
@@ -103,13 +103,13 @@ test('in a partition smaller than a cell, a forgotten cursor means the whole cel
   const stands = { partition: 3, arc: { start: 1001, end: 1002 }, cut: 0, at };
   const cursor = new ScanCursors().write(inOrder(stands), tiny);
   const read = new ScanCursors().read(cursor, tiny);
-  expect(read).toMatchObject({ place: { arc: { start: 0, end: 2 ** 16 } }, slice: 0 });
+  expect(read).toMatchObject({ position: { arc: { start: 0, end: 2 ** 16 } }, slice: 0 });
 });
 
 test('ranges: a start is a first key, and a range that is gone restarts the scan', () => {
   const kind = 'ranges' as const;
   const ranges = ring({ kind, partitions: 3, starts: ['g', 'n'] }, 3);
-  const begun = { place: { partition: 2, at: Buffer.from('n') }, slice: null };
+  const begun = { position: { partition: 2, at: Buffer.from('n') }, slice: null };
   const cursor = new ScanCursors().write(begun, ranges);
   expect(new ScanCursors().read(cursor, ranges)).toEqual(begun);
   const behind = { partition: 2, at: Buffer.from('nn') };

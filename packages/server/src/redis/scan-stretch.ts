@@ -1,5 +1,5 @@
 // Returns a stretch of a keyspace in one answer of SCAN. This continues a scan from a cursor whose
-// place this server does not know, and reaches a place that every server knows.
+// position this server does not know, and reaches a position that every server knows.
 import { crc32 } from 'node:zlib';
 import { listKeysMax, redisAnswerBytesMax } from '@ringwright/base/limits';
 import {
@@ -21,7 +21,7 @@ export interface ScanAnswer {
 }
 
 interface Stretch {
-  readonly place: ScanPosition;
+  readonly position: ScanPosition;
   readonly slice: number;
 }
 
@@ -33,20 +33,21 @@ interface Stretch {
 export async function scanStretch(
   ports: CoordinatorPorts,
   scan: KeyspaceScan,
-  { place, slice }: Stretch,
+  { position, slice }: Stretch,
 ): Promise<ScanAnswer> {
   const slices = new HeldSlices(slice);
   const isWanted = (key: Uint8Array): boolean => slices.has(key) && (scan.isWanted?.(key) ?? true);
-  const stretch = { ...scan, only: place.partition, limit: listKeysMax, isWanted };
-  for (let at: ScanPosition | null = place; at !== null; ) {
-    const page = await scanKeyspace(ports, { ...stretch, place: at });
+  const stretch = { ...scan, only: position.partition, limit: listKeysMax, isWanted };
+  for (let at: ScanPosition | null = position; at !== null; ) {
+    const page = await scanKeyspace(ports, { ...stretch, position: at });
     slices.add(page.rows.map(({ key }) => Uint8Array.from(key)));
-    at = page.place;
+    at = page.position;
   }
-  if (slices.end < stretchSlices) return { keys: slices.keys, next: { place, slice: slices.end } };
+  if (slices.end < stretchSlices)
+    return { keys: slices.keys, next: { position, slice: slices.end } };
   const { ring } = ports.rings.get(scan.keyspace);
   const scanned = scannedOf(ring, { bounds: forward, prefix: new Uint8Array() });
-  return { keys: slices.keys, next: { place: nextPosition(scanned, place), slice: null } };
+  return { keys: slices.keys, next: { position: nextPosition(scanned, position), slice: null } };
 }
 
 /**
