@@ -3,7 +3,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { verbGroups } from '../tools/ring-builder/verbs.ts';
+import { commandGroups } from '../tools/ring-builder/command-groups.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
@@ -15,8 +15,8 @@ test('the table of commands has the groups and the order of the help', () => {
   const [table = ''] = /^\| to +\| commands[\s\S]*?\n\n/m.exec(readme) ?? [];
   const rows = [...table.matchAll(/^\| (.*?) +\| (`.*`) +\|$/gm)];
   const listed = rows.map(([, to, names]) => `${to}: ${names?.replaceAll('`', '')}`);
-  const known = verbGroups.map(({ to, verbs }) => {
-    return `${to}: ${verbs.map(({ name }) => name).join(' ')}`;
+  const known = commandGroups.map(({ to, commands }) => {
+    return `${to}: ${commands.map(({ name }) => name).join(' ')}`;
   });
   expect(listed).toEqual(known);
 });

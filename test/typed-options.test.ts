@@ -14,7 +14,7 @@ import {
   type NumberRange,
   numberRanges,
 } from '../tools/ring-builder/cli/number-ranges.ts';
-import { verbs } from '../tools/ring-builder/verbs.ts';
+import { commands } from '../tools/ring-builder/command-groups.ts';
 import { checkData } from '../tools/ring-server/check-data.ts';
 import { inspectData } from '../tools/ring-server/inspect-data.ts';
 import { parseOptions } from '../tools/ring-server/parse-options.ts';
@@ -101,10 +101,10 @@ interface Case {
   readonly value: string;
 }
 
-/** Returns the options of one verb, each with one or two wrong values. */
-async function casesOf({ name, load }: (typeof verbs)[number]): Promise<Case[]> {
-  const { verb } = await load();
-  return Object.entries(verb.options ?? {}).flatMap(([option, { type, choices }], at) => {
+/** Returns the options of one command, each with one or two wrong values. */
+async function casesOf({ name, load }: (typeof commands)[number]): Promise<Case[]> {
+  const { command } = await load();
+  return Object.entries(command.options ?? {}).flatMap(([option, { type, choices }], at) => {
     if (type !== 'string') return [];
     const wrong = isNumberName(option) ? wrongFor(numberRanges[option]) : [];
     const values = [
@@ -135,7 +135,7 @@ test('ring-builder refuses wrong values of options, and changes nothing', async 
   await tool.json(['add', 'cities', device(1), '1', device(2), '1', device(3), '1']);
   await tool.json('commit cities -m first');
   const before = await filesOf(tool.folder);
-  const cases = (await Promise.all(verbs.map(casesOf))).flat();
+  const cases = (await Promise.all(commands.map(casesOf))).flat();
   expect(cases.length).toBeGreaterThan(60);
   for (const { args, option, value } of cases) {
     const what = args.join(' ').slice(0, 120);

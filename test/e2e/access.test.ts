@@ -10,7 +10,7 @@ import { freePorts } from '@ringwright/node/free-ports';
 import { waitFor } from '@ringwright/node/wait-for';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { verbs } from '../../tools/ring-builder/verbs.ts';
+import { commands } from '../../tools/ring-builder/command-groups.ts';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest, serverProgram } from '../support/server-under-test.ts';
@@ -213,7 +213,7 @@ test('callers can do exactly what their tokens grant, until these are revoked', 
   await redis.auth(id, secret);
 
   // Every command that queries servers, without a token and with one for another keyspace.
-  const commands: Readonly<Record<string, string>> = {
+  const typed: Readonly<Record<string, string>> = {
     push: 'push notes',
     rollout: 'rollout notes --yes',
     moves: 'moves notes rate 1MB',
@@ -227,17 +227,17 @@ test('callers can do exactly what their tokens grant, until these are revoked', 
     'restore-data': `restore-data notes --from ${folder}/before --yes`,
   };
   // A signed document is its own credential.
-  const asking = verbs.filter(({ needs }) => !['folder', 'signature'].includes(needs));
-  expect(Object.keys(commands).sort()).toEqual(asking.map(({ name }) => name).sort());
+  const asking = commands.filter(({ needs }) => !['folder', 'signature'].includes(needs));
+  expect(Object.keys(typed).sort()).toEqual(asking.map(({ name }) => name).sort());
   const environment = { RING_BUILDER_TOKEN_FILE: '', RING_BUILDER_TOKEN: app };
   const asApp = await ringBuilderIn(folder, environment);
   await asApp.json(`archive-data notes --to ${folder}/before`);
   for (const token of ['', other]) {
     const asOther = await ringBuilderIn(folder, { ...environment, RING_BUILDER_TOKEN: token });
-    for (const [verb, command] of Object.entries(commands)) {
+    for (const [name, command] of Object.entries(typed)) {
       const { exit, stdout, stderr } = await asOther.run(`${command} --json`);
-      expect([verb, exit], stderr).not.toEqual([verb, 0]);
-      expect(`${stdout}${stderr}`, verb).toMatch(
+      expect([name, exit], stderr).not.toEqual([name, 0]);
+      expect(`${stdout}${stderr}`, name).toMatch(
         token === ''
           ? /TOKEN_MISSING|needs a token/
           : /PERMISSION_MISSING|needs (operator|metrics)/,

@@ -6,8 +6,8 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { sendRing } from '@ringwright/wire/send-ring';
 import { expect, test } from 'vitest';
 import { Arguments } from '../../tools/ring-builder/cli/arguments.ts';
-import { type Context, linesOf } from '../../tools/ring-builder/cli/verb.ts';
-import { verb } from '../../tools/ring-builder/commands/monitor/servers.ts';
+import { type Context, linesOf } from '../../tools/ring-builder/cli/command.ts';
+import { command } from '../../tools/ring-builder/commands/monitor/servers.ts';
 import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
@@ -26,7 +26,7 @@ async function servers(rings: string): Promise<{ servers: Line[]; table: readonl
   // The command reads little else of its context.
   const next = (command: string): string => command;
   const context = { rings, next, nowMs: Date.now, tell: next } as unknown as Context;
-  const { json, lines } = await verb.run(new Arguments({ ring: keyspace }), context);
+  const { json, lines } = await command.run(new Arguments({ ring: keyspace }), context);
   return { servers: (json as { servers: Line[] }).servers, table: linesOf(lines) };
 }
 

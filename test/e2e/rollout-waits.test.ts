@@ -6,7 +6,7 @@ import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
-import type { Context } from '../../tools/ring-builder/cli/verb.ts';
+import type { Context } from '../../tools/ring-builder/cli/command.ts';
 import { watchMoves } from '../../tools/ring-builder/moves/watch-moves.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderHere } from '../support/ring-builder-here.ts';

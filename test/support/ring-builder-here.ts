@@ -4,7 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { type Answer, type Context, linesOf } from '../../tools/ring-builder/cli/verb.ts';
+import { type Answer, type Context, linesOf } from '../../tools/ring-builder/cli/command.ts';
 import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
 import { unsigned } from './ring-builder-program.ts';
 
@@ -49,7 +49,7 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
     const args = unsigned(typeof words === 'string' ? words.split(' ') : words);
     const parsed = await parseCommandLine([`--rings=${rings}`, ...args.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${args.join(' ')}`);
-    const answer = await parsed.verb.run(parsed.args, contextOf(args));
+    const answer = await parsed.command.run(parsed.args, contextOf(args));
     return { ...answer, lines: linesOf(answer.lines) };
   };
   const inFolder = (word: string): string =>

@@ -1,9 +1,9 @@
 // Tests how the command line is parsed, and the help of the program and of each command.
 import { afterEach, expect, test, vi } from 'vitest';
+import { commandGroups, commands } from './command-groups.ts';
 import { parseCommandLine } from './command-line.ts';
-import { verbGroups, verbs } from './verbs.ts';
 
-test.for(verbs)('the help of $usage shows an example of the command', async ({ name }) => {
+test.for(commands)('the help of $usage shows an example of the command', async ({ name }) => {
   const parsed = await parseCommandLine([name, '--help']);
   expect(parsed.kind === 'help' && parsed.text).toContain(`Examples:\n  ring-builder ${name} `);
 });
@@ -17,7 +17,7 @@ test.each([48, 100])('at %d columns the help lists all groups of commands', asyn
     const rows = (lines ?? '').split(/^ {2}ring-builder\s/m).slice(1);
     return `${to}: ${rows.length}`;
   });
-  expect(inHelp).toEqual(verbGroups.map((group) => `${group.to}: ${group.verbs.length}`));
+  expect(inHelp).toEqual(commandGroups.map((group) => `${group.to}: ${group.commands.length}`));
 });
 
 test('the help of a command lists its own options before the common ones', async () => {
@@ -60,7 +60,7 @@ test.each([
 test('without arguments the help lists every command and the exit codes', async () => {
   const parsed = await parseCommandLine([]);
   const help = parsed.kind === 'help' ? parsed.text : '';
-  for (const { usage } of verbs) expect(help).toContain(`ring-builder ${usage}`);
+  for (const { usage } of commands) expect(help).toContain(`ring-builder ${usage}`);
   expect(help).toContain('Exit codes: 0 done');
 });
 
@@ -83,13 +83,16 @@ test('arguments stay text, a lone dash is kept, and -- ends the options', async 
 });
 
 // yargs would reinterpret the words of number and array options.
-test.for(verbs)('options of $usage are strings or booleans with a description', async (entry) => {
-  const { verb } = await entry.load();
-  for (const [name, { type, describe }] of Object.entries(verb.options ?? {})) {
-    expect(['string', 'boolean'], name).toContain(type);
-    expect(describe, name).toBeTruthy();
-  }
-});
+test.for(commands)(
+  'options of $usage are strings or booleans with a description',
+  async (entry) => {
+    const { command } = await entry.load();
+    for (const [name, { type, describe }] of Object.entries(command.options ?? {})) {
+      expect(['string', 'boolean'], name).toContain(type);
+      expect(describe, name).toBeTruthy();
+    }
+  },
+);
 
 test.each([
   ['list --rings', '--rings needs a value'],
@@ -106,8 +109,8 @@ test.each([
 test.each(['trash two', 'moves two', 'merge two 3', 'replace', 'completion'])(
   'a missing argument is refused with the usage of the command: %s',
   async (line) => {
-    const [verb] = line.split(' ');
-    const usage = verbs.find((one) => one.usage.startsWith(`${verb} `))?.usage;
+    const [command] = line.split(' ');
+    const usage = commands.find((one) => one.usage.startsWith(`${command} `))?.usage;
     const parsing = parseCommandLine(line.split(' '));
     const message = `missing argument: ring-builder ${usage}`;
     await expect(parsing).rejects.toMatchObject({ code: 'USAGE', message });

@@ -1,14 +1,20 @@
-// Parses the command line into a verb and its arguments. The only file that uses yargs.
+// Parses the command line into a command and its arguments. The only file that uses yargs.
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import yargs, { type Argv, type Options } from 'yargs';
 import { Arguments, hideLoneDashes, usage } from './cli/arguments.ts';
+import {
+  type Command,
+  type CommandEntry,
+  type CommandNeed,
+  flagOption,
+  textOption,
+} from './cli/command.ts';
 import { isNumberName } from './cli/number-ranges.ts';
-import { flagOption, textOption, type Verb, type VerbEntry, type VerbNeed } from './cli/verb.ts';
+import { commandGroups, commands } from './command-groups.ts';
 import { completionWord } from './completion/scripts.ts';
-import { proving } from './proving-verb.ts';
-import { verbGroups, verbs } from './verbs.ts';
+import { proving } from './proving-command.ts';
 
 export const defaultRings = 'rings';
 
@@ -61,7 +67,7 @@ const exitCodes = [
 type Values = Readonly<Record<string, unknown>>;
 
 export type Parsed =
-  | { readonly kind: 'run'; readonly verb: Verb; readonly args: Arguments }
+  | { readonly kind: 'run'; readonly command: Command; readonly args: Arguments }
   | { readonly kind: 'help'; readonly text: string };
 
 /** Help width without a terminal. Narrower columns hold one word; wider lines are hard to read. */
@@ -77,32 +83,32 @@ export async function parseCommandLine(
 ): Promise<Parsed> {
   if (argv[0] === completionWord) {
     const { complete } = await import('./completion/complete.ts');
-    const known = { verbs, options: globalOptions, defaultRings };
+    const known = { commands, options: globalOptions, defaultRings };
     return { kind: 'help', text: await complete(argv.slice(1), known) };
   }
   const parsed = Promise.withResolvers<Parsed>();
   const parser = newParser(argv, columns);
-  for (const entry of verbs) {
-    let verb: Verb | undefined;
+  for (const entry of commands) {
+    let command: Command | undefined;
     parser.command(
       entry.usage,
       summaryOf(entry),
       async (line: Argv) => {
-        verb = (await entry.load()).verb;
-        return describeVerb(line, verb, entry);
+        command = (await entry.load()).command;
+        return describeCommand(line, command, entry);
       },
       (values: Values) => {
-        if (verb === undefined) return undefined;
-        const args = ringFirst(verb, values);
-        requireValues({ ...globalOptions, ...verb.options }, args);
-        requireNothingBehind(verb, args.texts('--'));
-        parsed.resolve({ kind: 'run', verb: proving(verb, env), args });
+        if (command === undefined) return undefined;
+        const args = ringFirst(command, values);
+        requireValues({ ...globalOptions, ...command.options }, args);
+        requireNothingBehind(command, args.texts('--'));
+        parsed.resolve({ kind: 'run', command: proving(command, env), args });
         // After a command yargs formats its help, which nobody reads. That takes 10 ms.
         return new Promise<never>(() => undefined);
       },
     );
   }
-  // Not an option of yargs, because some verbs have an argument named `version`.
+  // Not an option of yargs, because some commands have an argument named `version`.
   if (argv.find((word) => word !== '--json') === '--version') {
     return { kind: 'help', text: versionAnswer('ring-builder', argv.includes('--json')) };
   }
@@ -117,7 +123,7 @@ export async function parseCommandLine(
     },
   );
   parsing
-    // Errors that yargs finds after a verb is loaded do not pass through fail().
+    // Errors that yargs finds after a command is loaded do not pass through fail().
     .catch((error: Error) => fail(null, error, argv))
     .then(() => parsed.resolve({ kind: 'help', text: inGroups(helpOf(help, argv)) }))
     .catch(parsed.reject);
@@ -166,16 +172,16 @@ function newParser(argv: readonly string[], columns: number): Argv {
 /** Marks the summary of the first command of a group. A NUL has no width. */
 const groupMark = '\0';
 
-function summaryOf(entry: VerbEntry): string {
-  const isFirst = verbGroups.some((group) => group.verbs[0] === entry);
+function summaryOf(entry: CommandEntry): string {
+  const isFirst = commandGroups.some((group) => group.commands[0] === entry);
   return isFirst ? `${groupMark}${entry.summary}` : entry.summary;
 }
 
-/** Inserts the headings of the groups of verbs.ts, because yargs groups only options. */
+/** Inserts the headings of the groups of command-groups.ts, because yargs groups only options. */
 function inGroups(help: string): string {
   // The help of one command. Its summary may carry the group mark.
   if (!help.includes('\nCommands:\n')) return help.replace(groupMark, '');
-  const headings = verbGroups.map(({ to }, at) => `${at === 0 ? '' : '\n'}Commands to ${to}:\n`);
+  const headings = commandGroups.map(({ to }, at) => `${at === 0 ? '' : '\n'}Commands to ${to}:\n`);
   const lines = help.replace('\nCommands:\n', '\n').split('\n');
   return lines
     .map((line) =>
@@ -193,32 +199,32 @@ function fail(
   throw usageError(message ?? error?.message ?? 'wrong usage', argv);
 }
 
-function describeVerb(line: Argv, verb: Verb, { usage, needs }: VerbEntry): Argv {
-  for (const [name, options] of Object.entries(verb.positionals ?? {})) {
+function describeCommand(line: Argv, command: Command, { usage, needs }: CommandEntry): Argv {
+  for (const [name, options] of Object.entries(command.positionals ?? {})) {
     // With an old word order yargs would find the ring here and refuse it.
-    const choices = name === verb.oldOrder?.second ? undefined : options.choices;
+    const choices = name === command.oldOrder?.second ? undefined : options.choices;
     line.positional(name, { type: 'string', ...options, choices });
   }
   if (usage.includes('<ring>'))
     line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
-  for (const [name, options] of Object.entries(verb.options ?? {})) {
+  for (const [name, options] of Object.entries(command.options ?? {})) {
     line.option(name, { ...options, group: ownGroup, requiresArg: options.type === 'string' });
   }
-  for (const [command, what] of verb.examples) line.example(command, what);
-  const paragraphs = [verb.about, needSentence(needs)].filter((one) => one !== undefined);
+  for (const [example, what] of command.examples) line.example(example, what);
+  const paragraphs = [command.about, needSentence(needs)].filter((one) => one !== undefined);
   if (paragraphs.length > 0) line.epilogue([...paragraphs, exitCodes].join('\n\n'));
   return line;
 }
 
 /** Says which role the command needs on servers that demand a token. */
-function needSentence(need: VerbNeed): string | undefined {
+function needSentence(need: CommandNeed): string | undefined {
   if (need === 'folder' || need === 'signature') return undefined;
   return `If the servers require tokens, yours needs the role ${need} (ring-builder access).`;
 }
 
 /**
- * Checks values before a verb runs: none may be empty, as from an unset variable in a script, and
- * numbers must be in range, even if the verb does not read them.
+ * Checks values before a command runs: none may be empty, as from an unset variable in a script,
+ * and numbers must be in range, even if the command does not read them.
  */
 function requireValues(options: Readonly<Record<string, Options>>, args: Arguments): void {
   for (const [name, { type }] of Object.entries(options)) {
@@ -230,7 +236,7 @@ function requireValues(options: Readonly<Record<string, Options>>, args: Argumen
 }
 
 /** Ignoring words would carry out half of a command. Throws USAGE. */
-function requireNothingBehind({ readsBehindDashes }: Verb, words: readonly string[]): void {
+function requireNothingBehind({ readsBehindDashes }: Command, words: readonly string[]): void {
   if (readsBehindDashes === true || words.length === 0) return;
   throw usage(`${words.join(' ')}: this command takes no arguments after a lone --`);
 }
@@ -238,15 +244,15 @@ function requireNothingBehind({ readsBehindDashes }: Verb, words: readonly strin
 const mayBeEmpty = ['meta', 'hash-prefix', 'hash-suffix', 'hash-prefix-hex', 'hash-suffix-hex'];
 
 /** Puts the ring first where it was typed in the order of older releases. Throws USAGE. */
-function ringFirst(verb: Verb, values: Values): Arguments {
+function ringFirst(command: Command, values: Values): Arguments {
   const args = new Arguments(values);
-  if (verb.oldOrder === undefined) return args;
-  const { second, isOld } = verb.oldOrder;
+  if (command.oldOrder === undefined) return args;
+  const { second, isOld } = command.oldOrder;
   const isOldOrder = isOld(args.text('ring'), args.text(second));
   const reordered = isOldOrder
     ? new Arguments({ ...values, ring: values[second], [second]: values['ring'] })
     : args;
-  const choices = verb.positionals?.[second]?.choices;
+  const choices = command.positionals?.[second]?.choices;
   const chosen = reordered.text(second);
   if (choices === undefined || choices.includes(chosen)) return reordered;
   throw usage(`${chosen}: expected ${choices.join(', ')}`);
@@ -285,5 +291,5 @@ function commandWord(argv: readonly string[]): string {
 
 /** Returns the usage line of the command, or undefined if there is no such command. */
 function usageOf(word: string): string | undefined {
-  return verbs.find(({ name }) => name === word)?.usage;
+  return commands.find(({ name }) => name === word)?.usage;
 }

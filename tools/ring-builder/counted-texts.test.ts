@@ -27,9 +27,9 @@ test('a count of one is printed in the singular', async () => {
     'revert tiny 1',
   ];
   for (const line of lines) {
-    const [verb = '', ...args] = line.split(' ');
+    const [command = '', ...args] = line.split(' ');
     const typed =
-      line.includes(' tiny') || verb === 'list' ? line : [verb, 'tiny', ...args].join(' ');
+      line.includes(' tiny') || command === 'list' ? line : [command, 'tiny', ...args].join(' ');
     expect(await tool.text(typed), typed).not.toMatch(one);
   }
 });

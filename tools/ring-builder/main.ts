@@ -1,8 +1,8 @@
 // Program: ring-builder. Runs one command per process.
 import { askPassphrase } from './cli/ask-passphrase.ts';
+import type { Context } from './cli/command.ts';
 import type { Display } from './cli/display.ts';
 import { Terminal } from './cli/terminal.ts';
-import type { Context } from './cli/verb.ts';
 import { runCommand } from './run-command.ts';
 
 const { stdin, stdout, stderr } = process;

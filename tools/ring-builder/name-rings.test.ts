@@ -1,23 +1,23 @@
 // Tests that commands in hints get the ring and the options that the user typed.
 import { expect, test } from 'vitest';
+import { commands } from './command-groups.ts';
 import { nameCommand, nameRings } from './name-rings.ts';
-import { verbs } from './verbs.ts';
 
 const option = ' --rings /srv/rings';
 const named = (text: string, ringsOption = option, ring?: string): string =>
   nameRings(text, { ringsOption, serverOptions: '', ring });
 
-test('every command of a sentence gets the folder option right after its verb', () => {
+test('every command of a sentence gets the folder option right after its first word', () => {
   const hint = 'run ring-builder rollout kv, or ring-builder moves kv cancel d4 (not 17)';
   expect(named(hint)).toBe(
     `run ring-builder rollout${option} kv, or ring-builder moves${option} kv cancel d4 (not 17)`,
   );
   expect(named('see them (ring-builder sign)')).toBe(`see them (ring-builder sign${option})`);
-  for (const { usage } of verbs) {
-    const [verb, ...rest] = usage.split(' ');
+  for (const { usage } of commands) {
+    const [name, ...rest] = usage.split(' ');
     const args = rest.map((word) => ` ${word}`).join('');
-    const wanted = `ring-builder ${verb}${option}${args}`;
-    expect(named(`ring-builder ${verb}${args}`)).toBe(wanted);
+    const wanted = `ring-builder ${name}${option}${args}`;
+    expect(named(`ring-builder ${name}${args}`)).toBe(wanted);
   }
 });
 

@@ -1,9 +1,9 @@
 // Completes the commands that messages and hints suggest: inserts the ring, --rings and the server
 // options of the command that was typed. Lower layers do not know these options, and without them a
 // suggested command would not work. Pure.
-import { verbs } from './verbs.ts';
+import { commands } from './command-groups.ts';
 
-const names = verbs.map(({ name }) => name).join('|');
+const names = commands.map(({ name }) => name).join('|');
 /** Matches a command up to the next one or the end of the line. `--help` needs no folder. */
 const command = new RegExp(
   `\\bring-builder (${names})(?![\\w-])(?! --help)((?:(?!\\bring-builder ).)*)`,
@@ -22,26 +22,26 @@ export interface Naming {
 
 /** Completes a whole command, without its `ring-builder`: appends the options at its end. */
 export function nameCommand(typed: string, naming: Naming): string {
-  const [verb = ''] = typed.split(' ', 1);
-  return `ring-builder ${typed}${optionsOf(verb, ` ${typed} `, naming)}`;
+  const [word = ''] = typed.split(' ', 1);
+  return `ring-builder ${typed}${optionsOf(word, ` ${typed} `, naming)}`;
 }
 
 /**
- * Completes every command in a sentence. The options directly follow the verb, since the end of a
- * command cannot be found in a sentence. A command that names a folder keeps it.
+ * Completes every command in a sentence. The options directly follow its first word, since the end
+ * of a command cannot be found in a sentence. A command that names a folder keeps it.
  */
 export function nameRings(text: string, naming: Naming): string {
   const { ring } = naming;
-  return text.replaceAll(command, (_, verb: string, words: string) => {
+  return text.replaceAll(command, (_, word: string, words: string) => {
     const rest = ring === undefined ? words : words.replace(/^ RING\b/, () => ` ${ring}`);
-    return `ring-builder ${verb}${optionsOf(verb, words, naming)}${rest}`;
+    return `ring-builder ${word}${optionsOf(word, words, naming)}${rest}`;
   });
 }
 
-function optionsOf(verb: string, words: string, { ringsOption, serverOptions }: Naming): string {
+function optionsOf(word: string, words: string, { ringsOption, serverOptions }: Naming): string {
   // restore reads from servers only what they give to anyone (with --from IP:PORT).
   const asks =
-    verb === 'restore' || verbs.some(({ name, needs }) => name === verb && needs !== 'folder');
+    word === 'restore' || commands.some(({ name, needs }) => name === word && needs !== 'folder');
   const forServers = asks && !words.includes(serverOptions) ? serverOptions : '';
   return `${words.includes(' --rings ') ? '' : ringsOption}${forServers}`;
 }

@@ -1,19 +1,18 @@
-// One command as it was typed: parses, calls, prints, and answers the exit code; nothing else.
-//
-// A new command is two lines in verbs.ts and a file commands/<verb>.ts that exports `verb: Verb`
-// (verb.ts): its options, its examples, and `run(args, context)`, which returns an Answer: the
-// document of --json, lines for people, and the next command to type. Verbs never print and never
-// exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
-// only the file of the verb that was typed is loaded.
+// One command as it was typed: parses, calls, prints, and answers the exit code; nothing else.  A
+// new command is two lines in command-groups.ts and a file commands/<command>.ts that exports
+// `command: Command` (command.ts): its options, its examples, and `run(args, context)`, which
+// returns an Answer: the document of --json, lines for people, and the next command to type.
+// Commands never print and never exit; they throw CodedError. Heavy packages may be imported at the
+// top of a command's file, because only the file of the command that was typed is loaded.
 import { hostname, userInfo } from 'node:os';
 import path from 'node:path';
 import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';
 import type { Arguments } from './cli/arguments.ts';
 import { authorName } from './cli/author-name.ts';
+import { type Answer, type Context, linesOf } from './cli/command.ts';
 import { Display, type Screen } from './cli/display.ts';
 import { keyFolder } from './cli/key-folder.ts';
 import type { Terminal } from './cli/terminal.ts';
-import { type Answer, type Context, linesOf } from './cli/verb.ts';
 import { type Naming, nameCommand, nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
@@ -82,7 +81,7 @@ export async function runCommand(
     // Imported here so that help does not load the code that reads rings.
     const { followStore } = await import('./commands/history/follow-store.ts');
     await followStore(parsed.args, context, env);
-    const answer = await parsed.verb.run(parsed.args, context).finally(() => display.erase());
+    const answer = await parsed.command.run(parsed.args, context).finally(() => display.erase());
     output.lines(inJson ? [JSON.stringify(answer.json)] : textOf(answer, naming));
     return answer.exit ?? 0;
   } catch (error) {

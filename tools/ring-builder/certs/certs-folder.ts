@@ -14,7 +14,7 @@ import {
   requirePassphrase,
 } from '@ringwright/repository/signing-key';
 import { type Arguments, usage } from '../cli/arguments.ts';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { authorityName, nameAuthority } from './authority-name.ts';
 import { type Authority, makeAuthority, spkiOfCertificate } from './certificate.ts';
 

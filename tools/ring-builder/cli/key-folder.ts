@@ -7,8 +7,8 @@ import { accessFileBytesMax } from '@ringwright/base/limits';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
 import type { Arguments } from './arguments.ts';
+import type { KeyFolder } from './command.ts';
 import { readInput } from './read-input.ts';
-import type { KeyFolder } from './verb.ts';
 
 /** No option takes the passphrase itself, because the list of processes would show it. */
 export async function keyFolder(

@@ -6,8 +6,8 @@ import { quoteWord } from '@ringwright/base/quote-command';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { commands } from '../command-groups.ts';
 import { parseCommandLine } from '../command-line.ts';
-import { verbs } from '../verbs.ts';
 import { completionWord, scripts, shells } from './scripts.ts';
 
 async function complete(...args: string[]): Promise<string[]> {
@@ -26,7 +26,7 @@ async function withRings(): Promise<{ readonly tool: RingBuilderHere; readonly r
 }
 
 test('commands, options and choices are completed', async () => {
-  expect(await complete('')).toEqual(verbs.map(({ name }) => name));
+  expect(await complete('')).toEqual(commands.map(({ name }) => name));
   expect(await complete('st')).toEqual(['status', 'stores']);
   expect(await complete('nothing', '')).toEqual([]);
   expect(await complete('plan', '--of')).toEqual(['--offline']);
@@ -72,8 +72,8 @@ test('components, versions and failure domains of the typed ring are completed',
   await tool.json('set cities --overload 0.5');
   await tool.json(['commit', 'cities', '-m', 'one line\nand: another \u001b[2J']);
   for (const place of [['push'], ['verify'], ['revert'], ['diff'], ['diff', '1']]) {
-    const [verb = '', ...typed] = place;
-    expect(await complete(verb, ...there, 'cities', ...typed, ''), verb).toEqual(['2', '1']);
+    const [name = '', ...typed] = place;
+    expect(await complete(name, ...there, 'cities', ...typed, ''), name).toEqual(['2', '1']);
   }
   const zsh = await parseCommandLine([completionWord, 'zsh', 'show', ...there, 'cities', '2']);
   expect(zsh).toMatchObject({ text: expect.stringMatching(/^2:ada: one line[^\n]*and: another/) });

@@ -8,7 +8,7 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { openRing } from '@ringwright/repository/open-ring';
 import { formatDevice } from '@ringwright/ring/device';
 import type { Options } from 'yargs';
-import type { VerbEntry } from '../cli/verb.ts';
+import type { CommandEntry } from '../cli/command.ts';
 import {
   type Candidate,
   choiceCandidates,
@@ -20,7 +20,7 @@ import {
 } from './candidates.ts';
 
 interface Known {
-  readonly verbs: readonly VerbEntry[];
+  readonly commands: readonly CommandEntry[];
   /** Options of every command. */
   readonly options: Readonly<Record<string, Options>>;
   readonly defaultRings: string;
@@ -48,22 +48,22 @@ export async function complete(args: readonly string[], known: Known): Promise<s
 
 async function candidates(args: readonly string[], known: Known): Promise<Candidate[]> {
   const [name = '', ...rest] = args;
-  const entry = known.verbs.find((one) => one.name === name);
+  const entry = known.commands.find((one) => one.name === name);
   if (rest.length === 0 || entry === undefined) {
     const isFirst = args.length <= 1;
-    const all = known.verbs.map((one) => ({ word: one.name, about: one.summary }));
+    const all = known.commands.map((one) => ({ word: one.name, about: one.summary }));
     return isFirst ? beginning([...all, ...optionCandidates(known.options)], name) : [];
   }
   return ofCommand(entry, rest, known);
 }
 
 async function ofCommand(
-  entry: VerbEntry,
+  entry: CommandEntry,
   args: readonly string[],
   known: Known,
 ): Promise<Candidate[]> {
-  const { verb } = await entry.load();
-  const options = { ...known.options, ...verb.options };
+  const { command } = await entry.load();
+  const options = { ...known.options, ...command.options };
   const read = readArgs(args, options);
   const { option, current, positionals } = read;
   const rings = read.optionValues.get('rings') ?? known.defaultRings;
@@ -79,14 +79,14 @@ async function ofCommand(
   const positional = positionalAt(entry.usage, positionals.length);
   if (positional === null) return [];
   const named = await namedCandidates(positional, { entry, rings, ring, positionals });
-  return beginning(named ?? choiceCandidates(verb.positionals?.[positional]?.choices), current);
+  return beginning(named ?? choiceCandidates(command.positionals?.[positional]?.choices), current);
 }
 
 /** Completes names found in the rings folder; null if this place takes none of them. */
 async function namedCandidates(
   positional: string,
   typed: {
-    readonly entry: VerbEntry;
+    readonly entry: CommandEntry;
     readonly rings: string;
     readonly ring: string;
     readonly positionals: readonly string[];
@@ -104,7 +104,7 @@ async function namedCandidates(
   return devicePlaces.has(positional) && !isAdding(entry) ? deviceCandidates(rings, ring) : null;
 }
 
-function isAdding({ name }: VerbEntry): boolean {
+function isAdding({ name }: CommandEntry): boolean {
   return name === 'add';
 }
 
@@ -116,7 +116,7 @@ function positionOf(usage: string, name: string): number {
     .findIndex((word) => word.replaceAll(/[<>[\].]/g, '') === name);
 }
 
-async function ringCandidates(rings: string, { name }: VerbEntry): Promise<Candidate[]> {
+async function ringCandidates(rings: string, { name }: CommandEntry): Promise<Candidate[]> {
   // These commands create a ring, whose name does not exist yet.
   if (/^(create|import|import-swift|restore)$/.test(name)) return [];
   return (await listRings(rings)).map((word) => ({ word, about: 'ring' }));

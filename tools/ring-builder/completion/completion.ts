@@ -1,9 +1,9 @@
 // ring-builder completion: prints the script that a shell loads to complete commands, options,
 // rings and devices.
-import type { Verb } from '../cli/verb.ts';
+import type { Command } from '../cli/command.ts';
 import { scripts, shells } from './scripts.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { shell: { choices: shells, describe: 'shell to complete for' } },
   about: `To install it, once (ring-builder must be found in PATH):
   bash: echo 'source <(ring-builder completion bash)' >> ~/.bashrc

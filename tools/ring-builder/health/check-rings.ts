@@ -4,7 +4,7 @@ import { codedOrDisk } from '@ringwright/base/disk-error';
 import { headOf } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { askServers } from '../servers/ask-servers.ts';
 import { type Newer, newerComponents } from '../versions/newer-components.ts';
 import type { ReferenceHead } from './reference-head.ts';

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Context, Lines } from '../cli/verb.ts';
+import type { Context, Lines } from '../cli/command.ts';
 import { askMoves } from '../moves/ask-moves.ts';
 import { rateClause, ratesBy, ratesText } from '../moves/copy-rates.ts';
 import { type MoveStage, moveRows } from '../moves/move-rows.ts';

@@ -1,7 +1,7 @@
 // Finds servers with a higher version than the folder. They accept no lower version.
 import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { type Advice, adviceOn } from '../servers/advice.ts';
 import type { TargetStatus } from '../servers/ask-servers.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';

@@ -10,7 +10,7 @@ import { openRing } from '@ringwright/repository/open-ring';
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Answer, Context } from '../cli/verb.ts';
+import type { Answer, Context } from '../cli/command.ts';
 import type { Advice } from '../servers/advice.ts';
 import { ifGoneForGood, permanentRemovalCommands } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { copyLoanMs, copyLoanRenewMs } from '@ringwright/base/limits-copies';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import {
   askCopyRates,
   type RateFailure,

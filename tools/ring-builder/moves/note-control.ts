@@ -3,8 +3,8 @@
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { noteVersion } from '@ringwright/repository/append-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../cli/verb.ts';
-import { authorOf } from '../versions/stage-verb.ts';
+import type { Context } from '../cli/command.ts';
+import { authorOf } from '../versions/stage-command.ts';
 
 /** The command has taken effect already, so a failure to log it is only a warning. */
 export async function noteControl(

@@ -5,7 +5,7 @@ import { freePorts } from '@ringwright/node/free-ports';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { provenMoves } from './proven-moves.ts';
 
 test('no move is proven if the joiner does not answer, and the reason is reported', async () => {

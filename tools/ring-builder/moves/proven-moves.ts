@@ -8,7 +8,7 @@ import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { type OpenedReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
 import { moveReceipts } from '@ringwright/wire/moves';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { fanOut, withServer } from '../servers/server-connection.ts';
 import { byJoiner } from './control-moves.ts';
 

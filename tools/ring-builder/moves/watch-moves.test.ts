@@ -4,7 +4,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { idOf, moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { watchMoves } from './watch-moves.ts';
 
 test('moves of the previous version are not shown beside the finished ones', async () => {

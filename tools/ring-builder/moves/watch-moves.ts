@@ -4,7 +4,7 @@ import { resultOrError } from '@ringwright/base/coded-error';
 import { completeWaitMsMax } from '@ringwright/base/limits-copies';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { giveTrust } from '../servers/give-trust.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { connectTimeoutMs, fanOut, withServer } from '../servers/server-connection.ts';

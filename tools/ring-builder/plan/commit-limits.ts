@@ -2,8 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
 import { usage } from '../cli/arguments.ts';
+import { textOption } from '../cli/command.ts';
 import { parseBytes } from '../cli/print-bytes.ts';
-import { textOption } from '../cli/verb.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 import { type PlanEffects, partitionsAtRisk } from './print-plan-effects.ts';
 

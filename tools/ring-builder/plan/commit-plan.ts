@@ -17,12 +17,12 @@ import {
 import type { OpenedRing } from '@ringwright/repository/open-ring';
 import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { type Ring, slotTotal } from '@ringwright/ring/ring';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { composedAnew, compositesOf } from '../versions/composites.ts';
 import { exportCommand, isForSwift, lastPush } from '../versions/last-push.ts';
 import { rampEndFindings } from '../versions/ramp-notes.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
-import { authorOf } from '../versions/stage-verb.ts';
+import { authorOf } from '../versions/stage-command.ts';
 
 /** A plan with all inputs of its version. */
 export interface PlanToCommit {

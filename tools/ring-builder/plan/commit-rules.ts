@@ -8,7 +8,7 @@ import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { usage } from '../cli/arguments.ts';
-import { textOption } from '../cli/verb.ts';
+import { textOption } from '../cli/command.ts';
 import type { LackingRoom } from './lacking-room.ts';
 
 /** The digits of a digest that are shown. `--plan` accepts any prefix of at least this length. */

@@ -11,8 +11,8 @@ import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/bui
 import { partitionSizes } from '@ringwright/builder/state/partition-sizes';
 import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
+import type { Context } from '../cli/command.ts';
 import { MS_PER_HOUR } from '../cli/hours.ts';
-import type { Context } from '../cli/verb.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';
 import { fanOut, withHint } from '../servers/server-connection.ts';
 import { isUnreachable, type ServerStatus, serverStatus } from '../servers/server-status.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { servedRing } from '../../../test/support/served-ring.ts';
-import { linesOf } from '../cli/verb.ts';
+import { linesOf } from '../cli/command.ts';
 import { planAway, planAwayLines } from './plan-away.ts';
 
 /** Slots of partition p: devices p, p + 1 and p + 2 modulo 4. */

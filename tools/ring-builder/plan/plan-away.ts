@@ -3,7 +3,7 @@
 import { counted } from '@ringwright/base/counted';
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Lines } from '../cli/verb.ts';
+import type { Lines } from '../cli/command.ts';
 import { hasSources } from '../moves/stuck-moves.ts';
 import { withoutForGood } from '../servers/gone-for-good.ts';
 import type { Target } from '../servers/ring-targets.ts';

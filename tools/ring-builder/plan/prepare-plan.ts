@@ -17,8 +17,8 @@ import { stagedChanges, stagedState } from '@ringwright/repository/folder/builde
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import type { Context } from '../cli/command.ts';
 import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
-import type { Context } from '../cli/verb.ts';
 import { cancelledFindings } from '../versions/cancelled-since.ts';
 import { isForSwift, lastPush } from '../versions/last-push.ts';
 import { rampFindings, rampRows } from '../versions/ramps.ts';

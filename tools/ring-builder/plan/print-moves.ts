@@ -4,7 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
-import type { Lines } from '../cli/verb.ts';
+import type { Lines } from '../cli/command.ts';
 import { nameDevice } from '../versions/device-reference.ts';
 
 /** Limit for text and --json. The digest of the plan covers longer lists. */

@@ -1,7 +1,7 @@
 // Tests the lines that a plan prints about the bytes on each device.
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
-import { linesOf } from '../cli/verb.ts';
+import { linesOf } from '../cli/command.ts';
 import { printPlanBytes } from './print-plan-traffic.ts';
 
 const state = { ring: 'notes' } as BuilderState; // no other field is printed

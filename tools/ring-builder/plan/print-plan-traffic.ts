@@ -5,9 +5,9 @@ import { type Column, printTable } from '@ringwright/base/print-table';
 import type { PlanBytes } from '@ringwright/builder/analysis/plan-bytes';
 import type { DeviceTraffic, Traffic } from '@ringwright/builder/analysis/plan-traffic';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Lines } from '../cli/command.ts';
 import { MS_PER_HOUR } from '../cli/hours.ts';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';
-import type { Lines } from '../cli/verb.ts';
 
 const DEVICES_SHOWN_MAX = 20;
 

@@ -6,7 +6,7 @@ import type { DevicePlan, Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import { formatDevice } from '@ringwright/ring/device';
-import type { Context, Lines } from '../cli/verb.ts';
+import type { Context, Lines } from '../cli/command.ts';
 import { isForSwift } from '../versions/last-push.ts';
 import { endedRamps, type PlanToCommit, plannedGuard } from './commit-plan.ts';
 import { commitOptions } from './commit-rules.ts';

@@ -12,7 +12,7 @@ import { listRings } from '@ringwright/repository/folder/list-rings';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
-import type { Answer, Context } from '../cli/verb.ts';
+import type { Answer, Context } from '../cli/command.ts';
 
 export interface Trusted {
   /** The folder of rings. */

@@ -1,7 +1,7 @@
 // Tests what commands say of servers that refused them or did not answer, and their exit codes.
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
-import { linesOf } from '../cli/verb.ts';
+import { linesOf } from '../cli/command.ts';
 import { silentExit, silentLines, silentServer } from './silent-servers.ts';
 
 const refused = silentServer(

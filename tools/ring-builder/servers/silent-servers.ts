@@ -2,7 +2,7 @@
 
 import type { CodedError } from '@ringwright/base/coded-error';
 import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
-import type { Lines } from '../cli/verb.ts';
+import type { Lines } from '../cli/command.ts';
 import { needsToken } from './advice-rows.ts';
 
 export interface SilentServer {

@@ -4,9 +4,9 @@ import { commitVersion, type VersionToCommit } from '@ringwright/repository/comm
 import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import { ringKey } from './signing.ts';
-import { authorOf } from './stage-verb.ts';
+import { authorOf } from './stage-command.ts';
 
 interface Advance
   extends Partial<Pick<VersionToCommit['entry'], 'moves' | 'figures' | 'details'>>,

@@ -9,8 +9,8 @@ import { beginTrust } from '@ringwright/repository/rotate-trust';
 import { generateKey, type KnownKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
 import type { TrustRole, TrustRoot } from '@ringwright/ring/trust/trust-root';
 import { usage } from '../cli/arguments.ts';
-import type { Context } from '../cli/verb.ts';
-import { authorOf } from './stage-verb.ts';
+import type { Context } from '../cli/command.ts';
+import { authorOf } from './stage-command.ts';
 
 type RoleKeys = Readonly<Record<TrustRole, KnownKey>>;
 

@@ -5,7 +5,7 @@ import type { BuilderState, Component } from '@ringwright/builder/state/builder-
 import { changeCommand } from '@ringwright/builder/state/composition';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 
 export interface NewerComponent {
   readonly ring: string;

@@ -6,8 +6,8 @@ import type {
   WeightRamp,
 } from '@ringwright/builder/state/builder-state';
 import { isDue } from '@ringwright/builder/state/step-ramps';
+import { flagOption, type Lines } from '../cli/command.ts';
 import { MS_PER_HOUR } from '../cli/hours.ts';
-import { flagOption, type Lines } from '../cli/verb.ts';
 
 export interface RampRow {
   readonly id: number;

@@ -9,7 +9,7 @@ import { beaconPayload, printBeacon } from '@ringwright/ring/trust/beacon';
 import { signPayload } from '@ringwright/ring/trust/dsse';
 import { signedDocument } from '@ringwright/ring/trust/signed-document';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 import type { TrustDocuments } from '../servers/give-trust.ts';
 import { keyOfRole } from './signing.ts';
 

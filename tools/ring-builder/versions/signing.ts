@@ -7,7 +7,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/folder/r
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { type KnownKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
 import type { Trust, TrustRole } from '@ringwright/ring/trust/trust-root';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 
 /**
  * Returns the key that signs ring versions here. Returns undefined in an unsigned folder, and

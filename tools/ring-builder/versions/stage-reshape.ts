@@ -6,8 +6,8 @@ import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
-import type { Answer, Context } from '../cli/verb.ts';
-import { stageAndAnswer } from './stage-verb.ts';
+import type { Answer, Context } from '../cli/command.ts';
+import { stageAndAnswer } from './stage-command.ts';
 
 /** `again`: the command that stages the merge once the partitions are together. */
 export async function stageReshape(

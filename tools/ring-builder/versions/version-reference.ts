@@ -5,7 +5,7 @@ import { readLog, requireHead } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { versionSpan } from '@ringwright/repository/folder/version-span';
 import type { Arguments } from '../cli/arguments.ts';
-import type { Context } from '../cli/verb.ts';
+import type { Context } from '../cli/command.ts';
 
 const ID_CHARACTERS_MIN = 6;
 

@@ -4,8 +4,8 @@ import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
-import type { Lines } from '../cli/verb.ts';
-import { describeChange } from './stage-verb.ts';
+import type { Lines } from '../cli/command.ts';
+import { describeChange } from './stage-command.ts';
 
 const STAGED_SHOWN_MAX = 20;
 

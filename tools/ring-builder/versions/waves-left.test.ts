@@ -2,7 +2,7 @@
 // are left, and until when they rest.
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { drained, knownRing } from '../../../test/support/known-ring.ts';
-import { linesOf } from '../cli/verb.ts';
+import { linesOf } from '../cli/command.ts';
 import { rolloutAnswer } from '../commands/apply/rollout.ts';
 import { noTotals } from '../commands/apply/rollout-totals.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from './waves-left.ts';

@@ -10,8 +10,8 @@ import { changeCommand } from '@ringwright/builder/state/composition';
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Lines } from '../cli/command.ts';
 import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
-import type { Lines } from '../cli/verb.ts';
 import { isForSwift } from './last-push.ts';
 
 const MINUTES_PER_HOUR = 60;

@@ -1,8 +1,8 @@
 // The limits on concurrent copies of a rollout. Asks servers for sizes if bytes are limited.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Arguments } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/command.ts';
 import { parseBytes } from '../../cli/print-bytes.ts';
-import { textOption } from '../../cli/verb.ts';
 import { askSizes, type ReportedSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import type { CopyLimits } from './rollout-step.ts';

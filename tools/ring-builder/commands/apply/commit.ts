@@ -5,7 +5,13 @@ import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
-import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  flagOption,
+  textOption,
+} from '../../cli/command.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { commitPlan, ringOf } from '../../plan/commit-plan.ts';
 import {
@@ -26,7 +32,7 @@ import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { whenIdle } from '../../versions/staged-in-vain.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     message: textOption('message for the log', { alias: 'm', demandOption: true }),
     direct: flagOption('go straight to the final table, for rings that no server has loaded'),

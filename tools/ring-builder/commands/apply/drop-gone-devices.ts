@@ -5,7 +5,7 @@
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
 
 /**

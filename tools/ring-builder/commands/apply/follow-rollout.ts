@@ -3,12 +3,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { counted } from '@ringwright/base/counted';
 import { Arguments } from '../../cli/arguments.ts';
-import { type Answer, type Context, linesOf } from '../../cli/verb.ts';
+import { type Answer, type Context, linesOf } from '../../cli/command.ts';
 import { checkRings } from '../../health/check-rings.ts';
 import { byWeight, exitOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import type { RampRow } from '../../versions/ramps.ts';
-import { verb as commit } from './commit.ts';
+import { command as commit } from './commit.ts';
 
 export interface LeftToFollow {
   readonly ramps: readonly RampRow[];

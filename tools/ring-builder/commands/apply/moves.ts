@@ -13,7 +13,7 @@ import {
 import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
 import { parseNumber, usage } from '../../cli/arguments.ts';
-import { type Answer, type Context, textOption, type Verb } from '../../cli/verb.ts';
+import { type Answer, type Command, type Context, textOption } from '../../cli/command.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { cancelAnswer } from '../../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves, forceRefills } from '../../moves/control-moves.ts';
@@ -30,7 +30,7 @@ import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     action: { choices: actions, describe: 'what to do; list changes nothing' },
     which: {

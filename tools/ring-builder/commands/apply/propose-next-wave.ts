@@ -10,7 +10,7 @@ import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import { changeSize, whyLarge } from '@ringwright/ring/audit/large-change';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
 import { wavesLeft } from '../../versions/waves-left.ts';
 

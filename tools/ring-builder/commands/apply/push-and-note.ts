@@ -2,7 +2,7 @@
 import { noteVersion } from '@ringwright/repository/append-log';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import {
   accepted,
   deltasTo,
@@ -14,7 +14,7 @@ import type { Target } from '../../servers/ring-targets.ts';
 import { requireOwnLine } from '../../versions/other-line.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
 interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
   readonly targets: readonly Target[];

@@ -4,15 +4,15 @@ import { printTable } from '@ringwright/base/print-table';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
-import { printBytes } from '../../cli/print-bytes.ts';
 import {
   type Answer,
+  type Command,
   type Context,
   flagOption,
   listOption,
   textOption,
-  type Verb,
-} from '../../cli/verb.ts';
+} from '../../cli/command.ts';
+import { printBytes } from '../../cli/print-bytes.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
 import { notReadyText, type ReadinessReport } from '../../servers/not-ready.ts';
@@ -45,7 +45,7 @@ const READY_WAIT_MS = 15_000;
 const waitRules = ['all', 'quorum', 'zone'] as const;
 export type WaitRule = (typeof waitRules)[number];
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     to: listOption('more servers (IP:PORT) to send the ring to'),
     wait: textOption('wait for all servers, a majority of every partition, or one whole zone', {

@@ -6,8 +6,8 @@ import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import type { Command } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
@@ -43,7 +43,7 @@ const kinds: readonly DiskFindingKind[] = [
   'duplicated',
 ];
 
-export const verb: Verb = {
+export const command: Command = {
   examples: [['$0 reconcile cities', 'exit code 1 if the disks differ from the ring']],
   run: async (args, context) => {
     const name = args.text('ring');

@@ -1,7 +1,7 @@
 // Stops a rollout while servers know of two lines of the ring.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { adviceOn } from '../../servers/advice.ts';
 import { askTargets } from '../../servers/ask-servers.ts';

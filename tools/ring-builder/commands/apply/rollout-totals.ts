@@ -1,7 +1,7 @@
 // Totals of one rollout, and their wording. Pure.
 import { counted } from '@ringwright/base/counted';
+import { linesOf } from '../../cli/command.ts';
 import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
-import { linesOf } from '../../cli/verb.ts';
 
 /** Data loaded for moves, as the joiners count it. */
 export interface Loaded {

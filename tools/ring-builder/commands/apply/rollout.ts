@@ -5,8 +5,14 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type Arguments, usage } from '../../cli/arguments.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  flagOption,
+  textOption,
+} from '../../cli/command.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
-import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { parseRate } from '../../moves/copy-rates.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
@@ -24,7 +30,7 @@ const STALL_SECONDS = 60;
 /** Exit code when nothing failed but moves are left: paused, or resting (min_part_hours). */
 const EXIT_WAITS = 6;
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     step: flagOption('stop after each version, to check before the next one'),
     'max-moves': textOption(
@@ -218,7 +224,7 @@ function nextCommand(ring: string, end: AnsweredEnd, typedOptions: string): stri
 
 /** Returns the options as typed, without --override, which applies to one wave. */
 function givenOptions(args: Arguments): string {
-  return Object.entries(verb.options ?? {})
+  return Object.entries(command.options ?? {})
     .filter(([name]) => name !== 'override')
     .map(([name, { type }]) => {
       if (type === 'boolean') return args.flag(name) ? ` --${name}` : '';

@@ -10,8 +10,8 @@ import type { Ring } from '@ringwright/ring/ring';
 import { type AnswerOf } from '@ringwright/wire/message';
 import { trashList, trashRestore } from '@ringwright/wire/trash';
 import { usage } from '../../cli/arguments.ts';
+import { type Answer, type Command, type Context, listOption } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { type Answer, type Context, listOption, type Verb } from '../../cli/verb.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { ringStatus } from '../../servers/server-status.ts';
@@ -35,7 +35,7 @@ const actions = ['list', 'restore', 'confirm'] as const;
 const ITEMS_SHOWN_MAX = 50;
 const trashTimeoutMs = 20_000;
 
-export const verb: Verb = {
+export const command: Command = {
   options: { to: listOption('more servers (IP:PORT), such as one that was removed') },
   positionals: {
     action: { choices: actions, describe: 'list (changes nothing), restore or confirm' },

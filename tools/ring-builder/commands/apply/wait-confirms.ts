@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import { adviceOn, isFinal, worstOf } from '../../servers/advice.ts';

@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { idOf, servedRing } from '../../../../test/support/served-ring.ts';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 import { waitForDrains } from './wait-drains.ts';

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { holdersOf } from '@ringwright/ring/slots-of';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import { type MovesSnapshot, type MoveWatch } from '../../moves/watch-moves.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { waitUntil } from '../../servers/wait-until.ts';

@@ -3,7 +3,7 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 import { headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
 import { stuckMoves } from '../../moves/stuck-moves.ts';

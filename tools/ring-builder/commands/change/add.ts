@@ -4,10 +4,10 @@ import { operatorFileBytesMax } from '@ringwright/base/limits';
 import type { Change } from '@ringwright/builder/state/change';
 import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
 import { type Arguments, usage } from '../../cli/arguments.ts';
+import { type Command, flagOption, textOption } from '../../cli/command.ts';
 import { readInput } from '../../cli/read-input.ts';
-import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { askNewcomers } from '../../plan/ask-newcomers.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
 import {
   checkDevice,
@@ -17,7 +17,7 @@ import {
   replicationOf,
 } from './read-devices.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { devices: { describe: 'pairs of device and weight: r1z2-10.0.0.1:6200/sdb 100' } },
   options: {
     region: textOption('number of the region'),

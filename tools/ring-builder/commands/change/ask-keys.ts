@@ -5,7 +5,7 @@ import { formatAddress } from '@ringwright/base/server-address';
 import { askDeviceKey } from '@ringwright/node/link/prove-server';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
-import type { Answer } from '../../cli/verb.ts';
+import type { Answer } from '../../cli/command.ts';
 import { connectTimeoutMs, fanOut } from '../../servers/server-connection.ts';
 
 /** Returns each device with the key that its server shows now. Throws PEER_UNREACHABLE. */

@@ -2,7 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { asCommands, commandsWithout } from '../../servers/gone-for-good.ts';
 
 /**

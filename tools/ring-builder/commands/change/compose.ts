@@ -12,13 +12,13 @@ import { ringExists } from '@ringwright/repository/folder/require-ring';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { usage } from '../../cli/arguments.ts';
-import { type Context, textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, type Context, textOption } from '../../cli/command.ts';
 import { commitPlan, type PlanToCommit } from '../../plan/commit-plan.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
 import { requireRoom } from '../../plan/lacking-room.ts';
 import { lastPush } from '../../versions/last-push.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { components: { describe: 'rings whose replicas it gets, in this order' } },
   options: {
     message: textOption('message for the log', { alias: 'm' }),

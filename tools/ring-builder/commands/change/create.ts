@@ -10,13 +10,13 @@ import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { type Arguments, parseNumber } from '../../cli/arguments.ts';
-import { type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, type Context, flagOption, textOption } from '../../cli/command.ts';
 import { type BegunSigning, beginSigning, keyNameOf } from '../../versions/begin-signing.ts';
 import { partitionerOptions, typedPartitioner } from './typed-partitioner.ts';
 
 const dayMs = 86_400_000;
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     ...partitionerOptions,
     replicas: textOption('devices per partition, such as 3 or 2.5', { demandOption: true }),

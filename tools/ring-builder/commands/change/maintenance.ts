@@ -1,11 +1,11 @@
 // ring-builder maintenance: stages that devices get no slots, and by default also keep theirs.
 import type { Change } from '@ringwright/builder/state/change';
 import { usage } from '../../cli/arguments.ts';
-import { flagOption, type Verb } from '../../cli/verb.ts';
+import { type Command, flagOption } from '../../cli/command.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { devices: { describe: devicesHelp } },
   options: {
     'no-target': flagOption('they get no new slots, but may lose some'),

@@ -1,9 +1,9 @@
 // ring-builder merge: stages one partition in place of two neighbors.
 import { parseNumber } from '../../cli/arguments.ts';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { stageReshape } from '../../versions/stage-reshape.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     partition: { describe: 'number of the partition; ring-builder table lists them in order' },
     other: { describe: 'number of the partition before or after it' },

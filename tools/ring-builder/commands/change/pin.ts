@@ -1,10 +1,10 @@
 // ring-builder pin: stages devices that must, or must not, hold a partition.
 import { parseNumber, usage } from '../../cli/arguments.ts';
-import { listOption, type Verb } from '../../cli/verb.ts';
+import { type Command, listOption } from '../../cli/command.ts';
 import { deviceIdsOf } from '../../versions/device-reference.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     partition: { describe: 'number of the partition; ring-builder lookup finds that of a key' },
   },

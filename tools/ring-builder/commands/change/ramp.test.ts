@@ -39,10 +39,10 @@ test('a ramp takes no step during maintenance and takes it afterwards', async ()
     'the ramp of d1 takes no step until its maintenance ends',
   );
   await tool.json('commit lv -m both');
-  for (const verb of ['plan lv', 'commit lv -m step']) {
-    const answer = await tool.answer(`${verb} --step-ramps`);
-    expect(answer.json, verb).toMatchObject({ changed: false });
-    expect(answer.lines.join('\n'), verb).toMatch(/d1: .*, waits until its maintenance ends/);
+  for (const command of ['plan lv', 'commit lv -m step']) {
+    const answer = await tool.answer(`${command} --step-ramps`);
+    expect(answer.json, command).toMatchObject({ changed: false });
+    expect(answer.lines.join('\n'), command).toMatch(/d1: .*, waits until its maintenance ends/);
   }
   await tool.json('set-weight lv d0 90');
   const { warnings } = await tool.json<{ warnings: object[] }>('plan lv --step-ramps');
@@ -64,8 +64,8 @@ test('outside the window --step-ramps warns with RAMP_SHUT and takes no step', a
     'RAMP_SHUT: d1 is ramping from weight 100 to 0; its window, 2026-11-21 08:00 to ' +
     '2026-12-21 08:00 UTC, is not open yet: this commit takes no step';
   expect(await tool.text('plan lv')).not.toContain('RAMP_SHUT');
-  for (const verb of ['plan lv', 'commit lv -m step']) {
-    expect(await tool.text(`${verb} --step-ramps`), verb).toContain(shut);
+  for (const command of ['plan lv', 'commit lv -m step']) {
+    expect(await tool.text(`${command} --step-ramps`), command).toContain(shut);
   }
   expect(await weights(tool)).toEqual([100, 100, 100]);
   expect(await tool.json('commit lv -m step --step-ramps')).toMatchObject({ changed: false });

@@ -2,15 +2,21 @@
 import type { WeightRamp } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { type Arguments, parseNumber, usage } from '../../cli/arguments.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  flagOption,
+  textOption,
+} from '../../cli/command.ts';
 import { MS_PER_HOUR } from '../../cli/hours.ts';
-import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 
 const PERCENT = 10;
 const HOURS = 720;
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     device: { describe: devicesHelp },
     weight: { describe: 'target weight; not with --off' },

@@ -1,11 +1,11 @@
 // ring-builder remove: stages devices to leave the ring.
 import type { Change } from '@ringwright/builder/state/change';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 import { cancelFirst } from './cancel-first.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { devices: { describe: devicesHelp } },
   examples: [
     ['$0 remove cities d3', 'by device id'],

@@ -8,16 +8,16 @@ import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Device } from '@ringwright/ring/device';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, flagOption, textOption } from '../../cli/command.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { cancelFirst } from './cancel-first.ts';
 import { checkDevice, type NewDevice } from './read-devices.ts';
 
 type Heir = NewDevice & { readonly replaces: number };
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     old: { describe: `${devicesHelp}; all on one server` },
     new: { describe: 'what is different: 10.0.0.9, 10.0.0.9:6200/sdc, /sdc, r1z3-10.0.0.9' },

@@ -1,9 +1,9 @@
 // ring-builder retire: stages the removal of ranges before a key, such as past months.
 import { keyOfText, keyText } from '@ringwright/ring/partitioner/key-text';
-import { textOption, type Verb } from '../../cli/verb.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { type Command, textOption } from '../../cli/command.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     before: textOption(
       'drop ranges that end at this key or earlier; a range with later keys stays complete',

@@ -3,13 +3,19 @@ import type { Change, DeviceFields } from '@ringwright/builder/state/change';
 import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  flagOption,
+  textOption,
+} from '../../cli/command.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 import { withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { checkDevice, replicationOf } from './read-devices.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     device: { describe: `${devicesHelp}; all with --ask-key` },
   },

@@ -3,11 +3,11 @@ import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { parseNumber, usage } from '../../cli/arguments.ts';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { deviceIdsOf } from '../../versions/device-reference.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { pairs: { describe: 'pairs of device and weight: d3 150' } },
   examples: [
     ['$0 set-weight cities d3 150', 'by device id'],

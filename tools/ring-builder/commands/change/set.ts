@@ -6,12 +6,12 @@ import { headOf, readLog, requireHead } from '@ringwright/repository/folder/read
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import { type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, type Context, flagOption, textOption } from '../../cli/command.ts';
 import { measureSizes } from '../../plan/known-sizes.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 import { stageReshape } from '../../versions/stage-reshape.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     replicas: textOption(
       'replicas of each partition; 2.5: three for every second partition, two for the others',

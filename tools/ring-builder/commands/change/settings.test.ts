@@ -166,8 +166,8 @@ test('--max-replicas-at-once refuses to move two replicas of a partition at once
   const tool = await sixDevices();
   const [first, second] = holders(await tableOf(tool), 3);
   await tool.json(`remove cities d${first} d${second}`);
-  for (const verb of ['plan cities', 'commit cities -m two']) {
-    const { exit, stderr } = await tool.run(`${verb} --max-replicas-at-once 1`);
+  for (const command of ['plan cities', 'commit cities -m two']) {
+    const { exit, stderr } = await tool.run(`${command} --max-replicas-at-once 1`);
     expect([exit, stderr]).toEqual([5, expect.stringContaining('TOO_MANY_AT_ONCE')]);
     expect(stderr).toMatch(/partitions would move at once: .*3/);
   }

@@ -5,10 +5,10 @@ import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
 import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
 import { equalCuts } from '@ringwright/ring/partitioner/reshape';
 import { parseNumber, usage } from '../../cli/arguments.ts';
-import { listOption, textOption, type Verb } from '../../cli/verb.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { type Command, listOption, textOption } from '../../cli/command.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     partition: { describe: 'number of the partition; ring-builder lookup finds that of a key' },
   },

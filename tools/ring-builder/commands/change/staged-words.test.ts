@@ -83,10 +83,10 @@ test('plan and commit say that staged changes cancel out, and suggest unstage', 
   expect(await tool.text('commit kv -m again')).toMatch(/^Next: ring-builder status kv$/m);
   await tool.json('set-device kv d0 --meta other');
   await tool.json(['set-device', 'kv', 'd0', '--meta', '']);
-  for (const verb of ['plan kv', 'commit kv -m nothing']) {
-    const told = await tool.text(verb);
-    expect(told, verb).toMatch(/^2 staged changes that change nothing together$/m);
-    expect(told, verb).toMatch(/^Next: ring-builder unstage kv$/m);
+  for (const command of ['plan kv', 'commit kv -m nothing']) {
+    const told = await tool.text(command);
+    expect(told, command).toMatch(/^2 staged changes that change nothing together$/m);
+    expect(told, command).toMatch(/^Next: ring-builder unstage kv$/m);
   }
   await tool.json('unstage kv');
   expect(await tool.text('status kv')).toMatch(/^Next: ring-builder push kv$/m);

@@ -10,7 +10,7 @@ import {
   type RangesPartitioner,
 } from '@ringwright/ring/partitioner/partitioner';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/verb.ts';
+import { textOption } from '../../cli/command.ts';
 
 const kinds = ['md5-shift', 'murmur3-mod', 'hash-intervals', 'ranges'] as const;
 

@@ -1,9 +1,9 @@
 // ring-builder unpin: stages the end of pins, so that shares decide where the partition goes.
 import { parseNumber } from '../../cli/arguments.ts';
-import type { Verb } from '../../cli/verb.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import type { Command } from '../../cli/command.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { partition: { describe: 'number of the partition, or all' } },
   examples: [
     ['$0 unpin cities 17', 'remove the pin of partition 17'],

@@ -1,10 +1,10 @@
 // ring-builder unstage: drops staged commands, all or some.
 import { unstage } from '@ringwright/repository/stage-changes';
 import { parseNumber } from '../../cli/arguments.ts';
-import type { Verb } from '../../cli/verb.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import type { Command } from '../../cli/command.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { numbers: { array: true, describe: 'numbers as listed by status; default: all' } },
   examples: [
     ['$0 unstage cities', 'discard everything staged since the last commit'],

@@ -6,9 +6,9 @@ import { addRing } from '@ringwright/repository/add-ring';
 import { requireSound } from '@ringwright/ring/audit/audit-ring';
 import { slotTotal } from '@ringwright/ring/ring';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { ringKey, trustOf } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
 export async function addImported(
   context: Context,

@@ -12,8 +12,8 @@ import { exists } from '@ringwright/node/missing-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import type { Ring } from '@ringwright/ring/ring';
+import { type Command, textOption } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { textOption, type Verb } from '../../cli/verb.ts';
 import { newManifest } from '../../records/archive-manifest.ts';
 import {
   type ArchiveProgress,
@@ -25,7 +25,7 @@ import { connectRing } from '../../records/connect-ring.ts';
 import { manifestPath, RecordFileWriter } from '../../records/record-file.ts';
 import { ringKey } from '../../versions/signing.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     to: textOption('a new folder for the archive', { demandOption: true }),
     partition: textOption('only this partition (default: all)'),

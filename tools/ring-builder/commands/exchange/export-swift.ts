@@ -19,10 +19,16 @@ import {
 import { encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
 import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
 import { usage } from '../../cli/arguments.ts';
-import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  flagOption,
+  textOption,
+} from '../../cli/command.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     file: { describe: 'file to write: object.ring.gz, or object.builder' },
     ...versionPositional,

@@ -5,19 +5,19 @@ import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { importSwift } from '@ringwright/swift/import-swift';
 import { readSwiftFile, type SwiftFile } from '@ringwright/swift/swift-file';
 import { type Arguments, usage } from '../../cli/arguments.ts';
+import { type Command, textOption } from '../../cli/command.ts';
 import { readInput } from '../../cli/read-input.ts';
-import { textOption, type Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
 
 /** Options for the hash prefix and suffix: as text, or as hex if the bytes are not text. */
-const saltOptions: NonNullable<Verb['options']> = {
+const saltOptions: NonNullable<Command['options']> = {
   'hash-prefix': textOption('swift_hash_path_prefix of swift.conf'),
   'hash-suffix': textOption('swift_hash_path_suffix of swift.conf'),
   'hash-prefix-hex': textOption('the same as bytes in hex, if they are not text'),
   'hash-suffix-hex': textOption('the same as bytes in hex, if they are not text'),
 };
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { file: { describe: 'object.ring.gz or object.builder; - is stdin' } },
   options: {
     ...saltOptions,

@@ -1,8 +1,8 @@
 // ring-builder import: imports a ring that a converter of another system wrote as JSON.
 import { importJsonBytesMax } from '@ringwright/base/limits';
 import { importJson } from '@ringwright/builder/state/import-json';
+import { type Command, textOption } from '../../cli/command.ts';
 import { readInput } from '../../cli/read-input.ts';
-import { textOption, type Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
 
 /**
@@ -14,7 +14,7 @@ const form =
   'partitions, seed}, devices: [{ip, port, device, weight, region?, zone?, meta?} or null, …], ' +
   'table: [[device id by partition], … by replica], replicas?, minPartHours?, overload?}';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     'from-json': textOption(form, { demandOption: true }),
     cluster: textOption(

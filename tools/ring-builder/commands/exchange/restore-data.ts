@@ -7,7 +7,7 @@ import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps, formatStamp, parseStamp } from '@ringwright/base/stamp';
 import type { Client } from '@ringwright/client/client';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { type Context, textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, type Context, textOption } from '../../cli/command.ts';
 import { type ArchiveManifest, manifestSigners } from '../../records/archive-manifest.ts';
 import { connectRing } from '../../records/connect-ring.ts';
 import { type ArchivedRecord, framesOf, openArchive } from '../../records/record-file.ts';
@@ -15,7 +15,7 @@ import { trustOf } from '../../versions/signing.ts';
 
 type Restored = 'written' | 'kept' | 'expired';
 
-export const verb: Verb = {
+export const command: Command = {
   options: { from: textOption('folder written by archive-data', { demandOption: true }) },
   about:
     'A key gets the record of the archive if it has none, or an older one. ' +

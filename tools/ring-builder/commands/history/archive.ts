@@ -4,10 +4,10 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { exists } from '@ringwright/node/missing-file';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { usage } from '../../cli/arguments.ts';
-import { textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, textOption } from '../../cli/command.ts';
 import { keepOption, pruneAndAnswer } from './prune.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     keep: keepOption,
     to: textOption('destination, in which a folder with the name of the ring is used', {

@@ -15,8 +15,8 @@ import {
   type SettingChange,
 } from '@ringwright/ring/diff-rings';
 import type { Ring } from '@ringwright/ring/ring';
+import { type Command, flagOption, type Lines } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { flagOption, type Lines, type Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
@@ -25,7 +25,7 @@ import { versionOf } from '../../versions/version-reference.ts';
 const MOVES_LISTED_MAX = 10_000;
 const PAIRS_SHOWN_MAX = 40;
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     from: { describe: 'version; default: the one before `to`' },
     to: { describe: 'version; default: the head' },

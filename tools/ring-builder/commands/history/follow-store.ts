@@ -1,14 +1,14 @@
-// Brings the working copy up to date with the store of its heads before a verb runs.
+// Brings the working copy up to date with the store of its heads before a command runs.
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { readStoreFile, useStore } from '@ringwright/repository/shared/store-file';
 import { catchUp } from '@ringwright/repository/write-ring';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import type { Context } from '../../cli/verb.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import type { Context } from '../../cli/command.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
-/** Errors that the verb itself reports if they matter to it. */
+/** Errors that the command itself reports if they matter to it. */
 const left: ReadonlySet<ErrorCode> = new Set([
   'RING_UNKNOWN',
   'NAME_INVALID',

@@ -4,12 +4,12 @@ import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { usage } from '../../cli/arguments.ts';
+import { type Command, flagOption, textOption } from '../../cli/command.ts';
 import { parseTime } from '../../cli/parse-time.ts';
-import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { guardLines } from '../../versions/version-story.ts';
 import { readStat, type VersionStat } from './version-stat.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     limit: textOption('most entries to show', { alias: 'n' }),
     commands: flagOption('also show the commands that were staged'),

@@ -18,8 +18,8 @@ test('a committed ring without its log is damaged, and a new ring is empty', asy
   const log = join(tool.folder, 'rings', 'cities', 'log.jsonl');
   for (const lose of [() => writeFile(log, ''), () => rm(log)]) {
     await lose();
-    for (const verb of ['log', 'show', 'diff', 'table', 'status', 'plan', 'servers']) {
-      expect(await tool.refusal(`${verb} cities`), verb).toEqual({
+    for (const command of ['log', 'show', 'diff', 'table', 'status', 'plan', 'servers']) {
+      expect(await tool.refusal(`${command} cities`), command).toEqual({
         ...{ exit: 1, code: 'RING_LOG_DAMAGED' },
       });
     }

@@ -3,15 +3,15 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { versionSpan } from '@ringwright/repository/folder/version-span';
 import { pruneVersions } from '@ringwright/repository/prune-versions';
 import { type Arguments, parseNumber } from '../../cli/arguments.ts';
+import { type Answer, type Command, type Context, textOption } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { type Answer, type Context, textOption, type Verb } from '../../cli/verb.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
 export const keepOption = textOption('number of newest versions to keep', {
   demandOption: true,
 });
 
-export const verb: Verb = {
+export const command: Command = {
   options: { keep: keepOption },
   examples: [['$0 prune cities --keep 50 --yes', 'delete all but the newest 50 versions']],
   run: async (args, context) => {

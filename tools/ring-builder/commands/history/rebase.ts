@@ -1,9 +1,9 @@
 // ring-builder rebase: stages again, on the new head, what was staged on an older one.
 import { rebaseRing } from '@ringwright/repository/rebase-ring';
-import { flagOption, textOption, type Verb } from '../../cli/verb.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { type Command, flagOption, textOption } from '../../cli/command.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     onto: textOption('rings folder of the other operator; first fetch its newer versions'),
     drop: flagOption('leave out commands that no longer fit'),

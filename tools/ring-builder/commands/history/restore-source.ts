@@ -15,8 +15,8 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { trustFetch } from '@ringwright/wire/trust';
 import { usage } from '../../cli/arguments.ts';
+import type { Context } from '../../cli/command.ts';
 import { readInput } from '../../cli/read-input.ts';
-import type { Context } from '../../cli/verb.ts';
 import { withHint, withServer } from '../../servers/server-connection.ts';
 
 /** `trust`: null if neither the folder nor --trust says whom to trust. */

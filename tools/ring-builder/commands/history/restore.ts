@@ -15,11 +15,17 @@ import { catchUp } from '@ringwright/repository/write-ring';
 import { ancestorIdAt } from '@ringwright/ring/audit/fork-point';
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { usage } from '../../cli/arguments.ts';
-import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  flagOption,
+  textOption,
+} from '../../cli/command.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 import { type RestoreSource, restoreSource, serverOf } from './restore-source.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { ring: { describe: 'name of the ring; optional for a file' } },
   options: {
     from: textOption(

@@ -20,7 +20,7 @@ import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { cancelMoves } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import { type Answer, type Context, textOption, type Verb } from '../../cli/verb.ts';
+import { type Answer, type Command, type Context, textOption } from '../../cli/command.ts';
 import {
   type CommitArgs,
   commitPlan,
@@ -38,7 +38,7 @@ import { lastPush } from '../../versions/last-push.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { notNotedFindings } from '../../versions/waves-left.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { version: { describe: 'the version to go back to: 7, @~1 or the start of an id' } },
   options: {
     message: textOption('message for the log; without it, show the plan and change nothing', {

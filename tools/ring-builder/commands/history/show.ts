@@ -9,13 +9,13 @@ import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { slotTotal } from '@ringwright/ring/ring';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { pinLines } from '../../versions/pins.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: versionPositional,
   examples: [
     ['$0 show cities', 'the head'],

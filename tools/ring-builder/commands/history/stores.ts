@@ -4,10 +4,10 @@ import { printTable } from '@ringwright/base/print-table';
 import { quoteCommand } from '@ringwright/base/quote-command';
 import { changeRingStores, ringStoreStates } from '@ringwright/repository/ring-stores';
 import { usage } from '../../cli/arguments.ts';
-import type { Verb } from '../../cli/verb.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import type { Command } from '../../cli/command.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     folders: { describe: 'all ring stores from now on; without any: only show them' },
   },

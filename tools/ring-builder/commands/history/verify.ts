@@ -9,21 +9,21 @@ import {
   type Verification,
   verifyRepository,
 } from '@ringwright/repository/verify/verify-repository';
-import { printBytes } from '../../cli/print-bytes.ts';
 import {
   type Answer,
+  type Command,
   type Context,
   flagOption,
   type Lines,
   textOption,
-  type Verb,
-} from '../../cli/verb.ts';
+} from '../../cli/command.ts';
+import { printBytes } from '../../cli/print-bytes.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { type OptimalityCheck, verifyOptimal } from './verify-optimal.ts';
 
 type Receipts = Verification['receipts'];
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
   options: {
     trust: textOption('id of a root that trust.json must contain, from a trusted source'),

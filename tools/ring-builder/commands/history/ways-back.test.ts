@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
-import { linesOf } from '../../cli/verb.ts';
+import { linesOf } from '../../cli/command.ts';
 import { waysBack } from './verify.ts';
 
 test('the file of an interrupted commit is removed by the next staged change', async () => {

@@ -5,7 +5,7 @@ import { printTable } from '@ringwright/base/print-table';
 import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { requireRing } from '@ringwright/repository/folder/require-ring';
 import { type Rotation, waitingRoot } from '@ringwright/repository/rotate-trust';
-import type { Context, Lines, Verb } from '../../cli/verb.ts';
+import type { Command, Context, Lines } from '../../cli/command.ts';
 import { checkRings, type RingHealth } from '../../health/check-rings.ts';
 import { byWeight, exitOf, hintsOf, type Trouble } from '../../health/trouble.ts';
 import { type OlderServer, olderLines } from '../../servers/older-servers.ts';
@@ -15,7 +15,7 @@ import { newerLines } from '../../versions/newer-components.ts';
 const TROUBLES_SHOWN_MAX = 50;
 const ADDRESSES_SHOWN_MAX = 3;
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { ring: { describe: 'only this ring (default: all rings of the folder)' } },
   examples: [
     [

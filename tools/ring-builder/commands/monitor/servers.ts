@@ -5,7 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { judgedHead } from '../../health/reference-head.ts';
 import { troublesOfRing } from '../../health/ring-troubles.ts';
 import { type ServerLine, serverLine } from '../../health/server-line.ts';
@@ -20,7 +20,7 @@ interface Line extends ServerLine {
   readonly devices: readonly number[];
 }
 
-export const verb: Verb = {
+export const command: Command = {
   examples: [['$0 servers cities', 'ask every server of the ring what it has in memory']],
   run: async (args, context) => {
     const ring = args.text('ring');

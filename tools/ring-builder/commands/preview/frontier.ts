@@ -7,13 +7,13 @@ import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { parseNumber } from '../../cli/arguments.ts';
+import { type Command, flagOption } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { flagOption, type Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     overloads: {
       describe: 'values to try, such as 0 0.05 0.1; default: the values that make a difference',

@@ -13,7 +13,7 @@ import { openRing } from '@ringwright/repository/open-ring';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
-import type { Context, Verb } from '../../cli/verb.ts';
+import type { Command, Context } from '../../cli/command.ts';
 import { removedHolders, ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
 import { newerComponents, newerText } from '../../versions/newer-components.ts';
@@ -48,7 +48,7 @@ interface ListedRing {
   readonly state: string;
 }
 
-export const verb: Verb = {
+export const command: Command = {
   examples: [
     ['$0 list', 'what is in the folder, without asking servers'],
     ['$0 list --rings /srv/rings --json', 'the same for another folder, as JSON'],

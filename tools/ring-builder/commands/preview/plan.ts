@@ -2,8 +2,14 @@
 import { counted } from '@ringwright/base/counted';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  flagOption,
+  textOption,
+} from '../../cli/command.ts';
 import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
-import { type Answer, type Context, flagOption, textOption, type Verb } from '../../cli/verb.ts';
 import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { replicasAtOnceOption, requireReplicasAtOnce } from '../../plan/commit-rules.ts';
 import { type ReportedSizes, sizesFor } from '../../plan/known-sizes.ts';
@@ -19,7 +25,7 @@ import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 import { bytesAtOnce, bytesOf, maxBytesOption } from '../apply/ask-copy-limits.ts';
 import { COPY_STEPS_MAX, type CopyStep, copySteps } from '../apply/rollout-step.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     direct: flagOption('plan as for commit --direct'),
     offline: flagOption('do not ask servers for sizes'),

@@ -72,11 +72,11 @@ test('--step-ramps reports why no step is due: no ramp, or a window that is clos
   await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
   await tool.json(`add cities ${devices}`);
   await tool.json('commit cities -m first');
-  const step = (verb: string) => tool.text(`${verb} cities --step-ramps`);
+  const step = (command: string) => tool.text(`${command} cities --step-ramps`);
   expect(await step('plan')).toContain('ring-builder ramp cities DEVICE WEIGHT starts a ramp');
   await tool.json('ramp cities d1 0 --in-hours 5 --hours 2');
   await tool.json('commit cities -m tonight');
-  for (const verb of ['plan', 'commit -m step']) {
-    expect(await step(verb)).toMatch(/ramp d1: weight 1 to 0 by 0.1 a step, .* not open yet/);
+  for (const command of ['plan', 'commit -m step']) {
+    expect(await step(command)).toMatch(/ramp d1: weight 1 to 0 by 0.1 a step, .* not open yet/);
   }
 });

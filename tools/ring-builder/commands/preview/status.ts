@@ -16,7 +16,7 @@ import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { stagedCommands } from '@ringwright/repository/stage-changes';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
-import { type Context, flagOption, type Lines, type Verb } from '../../cli/verb.ts';
+import { type Command, type Context, flagOption, type Lines } from '../../cli/command.ts';
 import { standingOf } from '../../health/advice-context.ts';
 import { movesNow } from '../../health/moves-now.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
@@ -35,12 +35,12 @@ import { newerComponents, newerLines } from '../../versions/newer-components.ts'
 import { pinLines } from '../../versions/pins.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { signersLine, trustOf } from '../../versions/signing.ts';
-import { describeChange } from '../../versions/stage-verb.ts';
+import { describeChange } from '../../versions/stage-command.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 const DEVICES_SHOWN_MAX = 50;
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     offline: flagOption('do not ask servers about the progress of moves'),
   },

@@ -56,8 +56,8 @@ test('the overload of a component applies to the composite ring too', async () =
   expect(await tool.text('dispersion both')).toContain('(overload 0.5 and 0, required 0.5)');
   // Without the component only the weights are known, and the output says so.
   await rm(join(tool.folder, 'rings', 'east'), { recursive: true });
-  for (const verb of ['balance', 'dispersion']) {
-    expect(await tool.text(`${verb} both`), verb).toContain(
+  for (const command of ['balance', 'dispersion']) {
+    expect(await tool.text(`${command} both`), command).toContain(
       'only the weights of east version 1 are known here; its settings may override them',
     );
   }

@@ -7,7 +7,7 @@ import { handoffFigures } from '@ringwright/builder/placement/handoff-spread';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
 import { stateOf } from '@ringwright/repository/folder/read-version';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 import { partSettings } from './part-settings.ts';
 
@@ -22,7 +22,7 @@ interface BalanceRow {
   readonly off: number;
 }
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: versionPositional,
   examples: [['$0 balance cities', 'how far each tier and device is from its exact share']],
   run: async (args, context) => {

@@ -12,13 +12,13 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { stateOf } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
-import { flagOption, type Lines, type Verb } from '../../cli/verb.ts';
+import { type Command, flagOption, type Lines } from '../../cli/command.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 import { partSettings } from './part-settings.ts';
 
 const ROWS_SHOWN_MAX = 60;
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: versionPositional,
   options: {
     'exit-code': flagOption('exit with 1 if slots are in the wrong place'),

@@ -8,15 +8,15 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierName } from '@ringwright/builder/state/tier-name';
 import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { usage } from '../../cli/arguments.ts';
+import { type Command, flagOption } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { flagOption, type Verb } from '../../cli/verb.ts';
 import { askSizes, type ReportedSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { deviceIdsOf } from '../../versions/device-reference.ts';
 
 const SURVIVORS_SHOWN_MAX = 30;
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     tier: {
       describe: 'device, server, zone or region',

@@ -3,7 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 
 interface HeldPartition {
@@ -12,7 +12,7 @@ interface HeldPartition {
   readonly slots: readonly { readonly replica: number; readonly device: number }[];
 }
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { devices: { describe: devicesHelp } },
   examples: [
     ['$0 list-parts cities d3', 'the partitions of a device'],

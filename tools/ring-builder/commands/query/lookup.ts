@@ -14,12 +14,12 @@ import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { usage } from '../../cli/arguments.ts';
+import { type Command, listOption, textOption } from '../../cli/command.ts';
 import { isTime, parseTime } from '../../cli/parse-time.ts';
-import { listOption, textOption, type Verb } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     keys: { describe: 'keys, literally; put keys that begin with a dash after --' },
   },

@@ -2,7 +2,7 @@
 import type { PartSettings } from '@ringwright/builder/analysis/component-parts';
 import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 
 interface KnownSettings {
   /** In the order of the components; null: only the weights are known. */

@@ -7,11 +7,11 @@ import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/buil
 import { stagedState } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { nameDevice, searched, selectedDevices } from '../../versions/device-reference.ts';
 import { selectorForm } from '../../versions/device-selector.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     devices: { describe: 'a selector; several words select the devices of all of them' },
   },

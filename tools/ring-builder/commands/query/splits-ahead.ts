@@ -8,8 +8,8 @@ import { cutsAhead } from '@ringwright/builder/analysis/propose-splits';
 import type { Change } from '@ringwright/builder/state/change';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { type Arguments, usage } from '../../cli/arguments.ts';
+import type { Context, Lines } from '../../cli/command.ts';
 import { parseTime } from '../../cli/parse-time.ts';
-import type { Context, Lines } from '../../cli/verb.ts';
 
 export interface FoundSplits {
   readonly changes: readonly Change[];

@@ -14,21 +14,21 @@ import { readVersion, stateOf } from '@ringwright/repository/folder/read-version
 import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
 import {
   type Answer,
+  type Command,
   type Context,
   flagOption,
   type Lines,
   textOption,
-  type Verb,
-} from '../../cli/verb.ts';
+} from '../../cli/command.ts';
+import { parseBytes, printBytes } from '../../cli/print-bytes.ts';
 import { type ReportedSizes, requireSizes } from '../../plan/known-sizes.ts';
-import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { stageAndAnswer } from '../../versions/stage-command.ts';
 import { type Head, intervalsIn, type Proposal, proposalOf } from './split-proposal.ts';
 import { type FoundSplits, splitsAhead } from './splits-ahead.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     'split-above': textOption('split partitions with more bytes of values than this', {
       default: '512MiB',
@@ -105,7 +105,7 @@ async function splitsNow(args: Arguments, context: Context): Promise<FoundSplits
 function typedLimits(args: Arguments): string[] {
   return ['split-above', 'split-busier', 'merge-below', 'most'].flatMap((name) => {
     const value = args.optionalText(name);
-    const isUsual = value === undefined || value === verb.options?.[name]?.default;
+    const isUsual = value === undefined || value === command.options?.[name]?.default;
     return isUsual ? [] : [`--${name}`, value];
   });
 }

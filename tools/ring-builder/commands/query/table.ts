@@ -3,10 +3,10 @@ import { intervalJson, intervalsOf, intervalText } from '@ringwright/ring/partit
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import { deviceIn } from '@ringwright/ring/ring';
-import type { Verb } from '../../cli/verb.ts';
+import type { Command } from '../../cli/command.ts';
 import { askedVersion, versionPositional } from '../../versions/version-reference.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: versionPositional,
   examples: [['$0 table cities --json', 'for scripts: table[replica][partition] = device id']],
   run: async (args, context) => {

@@ -10,7 +10,7 @@ import { type TierKind, tierKinds, tierName } from '@ringwright/builder/state/ti
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import type { WhyInput } from './why-partition.ts';
 

@@ -7,8 +7,8 @@ import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-
 import type { OpenedRing } from '@ringwright/repository/open-ring';
 import { intervalJson, intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { movesOf } from '@ringwright/ring/slots-of';
+import type { Answer, Context } from '../../cli/command.ts';
 import { hoursOf, MS_PER_HOUR } from '../../cli/hours.ts';
-import type { Answer, Context } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { type StuckAdvice, stuckOf } from '../../moves/stuck-moves.ts';

@@ -10,13 +10,13 @@ import { openRing } from '@ringwright/repository/open-ring';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { isRetired, reshapeMappingOf } from '@ringwright/ring/reshape-ring';
 import { usage } from '../../cli/arguments.ts';
-import { type Answer, flagOption, type Verb } from '../../cli/verb.ts';
+import { type Answer, type Command, flagOption } from '../../cli/command.ts';
 import { preparePlan } from '../../plan/prepare-plan.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { whyDevice } from './why-device.ts';
 import { type WhyInput, whyPartition } from './why-partition.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     what: { describe: 'a partition (12), a device (d3, 10.0.0.1:6200/sdb) or a key' },
   },

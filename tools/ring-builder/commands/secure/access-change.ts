@@ -7,12 +7,12 @@ import { changeAccess, requireAccess, signAccess } from '@ringwright/repository/
 import type { RingsAccess } from '@ringwright/repository/folder/access-file';
 import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
 import { usage } from '../../cli/arguments.ts';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { allTargets } from '../../versions/all-targets.ts';
 import { requireNewestAccess } from '../../versions/newest-access.ts';
 import { missingOf, ringKey } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 import { grantLines } from './access-list.ts';
 
 export async function revokeAnswer(context: Context, names: readonly string[]): Promise<Answer> {

@@ -20,10 +20,10 @@ import { writeNewFile } from '@ringwright/node/durable-files';
 import { changeAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { requireNewestAccess } from '../../versions/newest-access.ts';
 import { ringKey } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 import { changedAnswer } from './access-change.ts';
 
 export async function grantAnswer(

@@ -6,7 +6,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { requireAccess } from '@ringwright/repository/change-access';
 import type { Arguments } from '../../cli/arguments.ts';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { fanOut } from '../../servers/server-connection.ts';
 import { statusOrWhyNot } from '../../servers/server-status.ts';
 import { allTargets } from '../../versions/all-targets.ts';

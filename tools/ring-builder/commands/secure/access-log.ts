@@ -5,7 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import { auditAnswerLinesMax } from '@ringwright/base/limits-access';
 import { printTable } from '@ringwright/base/print-table';
 import { auditRead } from '@ringwright/wire/audit';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
 import {
   type SilentServer,

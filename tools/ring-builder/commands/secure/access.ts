@@ -1,12 +1,12 @@
 // ring-builder access: manages tokens and the signed document that tells servers what each may do.
 import { usage } from '../../cli/arguments.ts';
-import { flagOption, listOption, textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, flagOption, listOption, textOption } from '../../cli/command.ts';
 import { pushAnswer, revokeAnswer, signAnswer } from './access-change.ts';
 import { grantAnswer } from './access-grant.ts';
 import { listAnswer } from './access-list.ts';
 import { logAnswer } from './access-log.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     action: {
       describe: 'grant, revoke, list, log, push or sign',

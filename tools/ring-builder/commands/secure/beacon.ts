@@ -5,15 +5,15 @@ import { counted } from '@ringwright/base/counted';
 import { accessToGive } from '@ringwright/repository/folder/access-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
+import { type Command, textOption } from '../../cli/command.ts';
 import { numberRanges } from '../../cli/number-ranges.ts';
-import { textOption, type Verb } from '../../cli/verb.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { askTargets } from '../../servers/ask-servers.ts';
 import { giveTrust, notGiven } from '../../servers/give-trust.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     minutes: textOption(
       `lifetime in minutes (default ${beaconMinutes}, at most ${numberRanges.minutes.most})`,

@@ -13,7 +13,7 @@ import {
   writeBundle,
 } from '../../certs/certs-folder.ts';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 
 /**
  * Makes an authority and a bundle for each address. Whatever an interrupted run has made is kept.

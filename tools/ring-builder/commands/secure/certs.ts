@@ -13,11 +13,17 @@ import { openRing } from '@ringwright/repository/open-ring';
 import { namesOf } from '../../certs/certificate.ts';
 import { authorityNameOf, openCerts } from '../../certs/certs-folder.ts';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import { type Answer, type Context, listOption, textOption, type Verb } from '../../cli/verb.ts';
+import {
+  type Answer,
+  type Command,
+  type Context,
+  listOption,
+  textOption,
+} from '../../cli/command.ts';
 import { initAnswer, issueAnswer } from './certs-issue.ts';
 import { rotateAnswer, rotateAuthorityAnswer } from './certs-rotate.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     action: {
       describe: 'init, issue, list or rotate',

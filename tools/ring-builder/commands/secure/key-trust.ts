@@ -16,9 +16,9 @@ import {
 import { listKeys, loadKey } from '@ringwright/repository/signing-key';
 import type { TrustRoot } from '@ringwright/ring/trust/trust-root';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import type { Answer, Context } from '../../cli/verb.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { trustOf } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 import { changeLines, describe } from './describe-root.ts';
 import { changeOfRoot, isChange, withoutKeys } from './root-change.ts';
 

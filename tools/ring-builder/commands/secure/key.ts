@@ -15,12 +15,12 @@ import { isAuthorityKey } from '../../certs/authority-name.ts';
 import { type Arguments, usage } from '../../cli/arguments.ts';
 import {
   type Answer,
+  type Command,
   type Context,
   flagOption,
   listOption,
   textOption,
-  type Verb,
-} from '../../cli/verb.ts';
+} from '../../cli/command.ts';
 import {
   beginSigning,
   keyNameOf,
@@ -30,7 +30,7 @@ import {
 import { revokeAnswer, trustAnswer } from './key-trust.ts';
 import { expiryAfter } from './root-change.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: {
     action: {
       describe: 'generate, list, protect, trust or revoke',

@@ -5,7 +5,7 @@ import { trustLifeDaysMax } from '@ringwright/base/limits';
 import { keyIdOf, publicKeyOf } from '@ringwright/ring/trust/public-key';
 import type { TrustRole, TrustRoot } from '@ringwright/ring/trust/trust-root';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import type { Context } from '../../cli/verb.ts';
+import type { Context } from '../../cli/command.ts';
 
 const roles = ['root', 'ring', 'beacon'] as const;
 

@@ -10,7 +10,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { ringSettle } from '@ringwright/wire/rings';
 import { sendRing } from '@ringwright/wire/send-ring';
-import { type Context, textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, type Context, textOption } from '../../cli/command.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { olderAdvice, serversAhead } from '../../health/servers-ahead.ts';
 import { askTargets, type TargetStatus } from '../../servers/ask-servers.ts';
@@ -26,7 +26,7 @@ import type { Target } from '../../servers/ring-targets.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 import { adviceAfterFork } from './advice-after-fork.ts';
 import { requireSameKeyMapping } from './require-findable.ts';
 
@@ -37,7 +37,7 @@ const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
   unreachable: 'not reached',
 };
 
-export const verb: Verb = {
+export const command: Command = {
   options: {
     message: textOption('why this history is the right one, for the log and the servers', {
       alias: 'm',

@@ -9,14 +9,14 @@ import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { signVersion } from '@ringwright/repository/sign-version';
 import { diffRings } from '@ringwright/ring/diff-rings';
-import type { Context, Lines, Verb } from '../../cli/verb.ts';
+import type { Command, Context, Lines } from '../../cli/command.ts';
 import { ringKey } from '../../versions/signing.ts';
-import { authorOf } from '../../versions/stage-verb.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 import { versionOf, versionPositional } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
 import { printDevices } from '../history/diff.ts';
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: versionPositional,
   examples: [
     ['$0 sign cities', 'the second signature of a large change, with the only ring key here'],

@@ -13,7 +13,7 @@ import { clockwise, type Layout } from '@ringwright/builder/compare/layout';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import { usage } from '../../cli/arguments.ts';
-import { textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, textOption } from '../../cli/command.ts';
 import { comparisonPicture, percent } from './comparison-picture.ts';
 import { readScenarioFile } from './scenario-file.ts';
 
@@ -44,7 +44,7 @@ const scenarioSchema = z.strictObject({
   seed: z.int().min(0).max(partitionCountMax).default(1),
 });
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { scenario: { describe: 'a JSON file in the form below; - is stdin' } },
   options: {
     svg: textOption('write the picture to this SVG file'),

@@ -4,7 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { type StepFigures, simulate } from '@ringwright/builder/analysis/simulate';
 import { usage } from '../../cli/arguments.ts';
-import { textOption, type Verb } from '../../cli/verb.ts';
+import { type Command, textOption } from '../../cli/command.ts';
 import { readScenario } from './read-scenario.ts';
 import { readScenarioFile } from './scenario-file.ts';
 
@@ -18,7 +18,7 @@ sequence: steps run one after another. steps: alternatives. op: add (dev), remov
 weight (id, weight), overload, replicas. Devices are numbered from 0. The scenarios of
 tools/bench, with servers and weights, also work: see tools/ring-builder/SCENARIOS.md.`;
 
-export const verb: Verb = {
+export const command: Command = {
   positionals: { scenario: { describe: 'a JSON file in the form below; - is stdin' } },
   options: {
     step: textOption('run only this one of the alternative steps'),

@@ -2,9 +2,9 @@
 // command needs of servers. The file of a command is loaded when the command runs, and lies in the
 // folder of its group. The help and the README's table use the same groups and order.
 import { must } from '@ringwright/base/assert';
-import type { Verb, VerbEntry, VerbNeed } from './cli/verb.ts';
+import type { Command, CommandEntry, CommandNeed } from './cli/command.ts';
 
-type Load = () => Promise<{ readonly verb: Verb }>;
+type Load = () => Promise<{ readonly command: Command }>;
 
 const loads: Readonly<Record<string, Load>> = {
   create: () => import('./commands/change/create.ts'),
@@ -71,8 +71,8 @@ const loads: Readonly<Record<string, Load>> = {
 };
 
 const entry =
-  (needs: VerbNeed) =>
-  (usage: string, summary: string): VerbEntry => {
+  (needs: CommandNeed) =>
+  (usage: string, summary: string): CommandEntry => {
     const name = usage.split(' ', 1)[0] ?? '';
     return { name, usage, summary, needs, load: must(loads[name], `${name} has a file`) };
   };
@@ -84,7 +84,7 @@ const operator = entry('operator');
 const reads = entry('read');
 const writes = entry('write');
 
-const change: readonly VerbEntry[] = [
+const change: readonly CommandEntry[] = [
   folder('create <ring>', 'create a ring: its partitions and replicas, no devices yet'),
   folder(
     'compose <ring> <components..>',
@@ -115,7 +115,7 @@ const change: readonly VerbEntry[] = [
   folder('unstage <ring> [numbers..]', 'discard staged changes, all or some'),
 ];
 
-const preview: readonly VerbEntry[] = [
+const preview: readonly CommandEntry[] = [
   folder('list', 'list the rings of the folder: head, servers, pending work'),
   folder('status <ring>', 'show the head, the staged changes, and the next command to type'),
   folder('plan <ring>', 'show what a commit would do; changes nothing'),
@@ -125,7 +125,7 @@ const preview: readonly VerbEntry[] = [
   ),
 ];
 
-const simulate: readonly VerbEntry[] = [
+const simulate: readonly CommandEntry[] = [
   folder(
     'simulate <scenario>',
     'apply a list of changes to an imaginary ring, with figures for each step',
@@ -136,7 +136,7 @@ const simulate: readonly VerbEntry[] = [
   ),
 ];
 
-const apply: readonly VerbEntry[] = [
+const apply: readonly CommandEntry[] = [
   folder('commit <ring>', 'make the staged changes the next version'),
   operator('push <ring> [version]', 'send a version to the servers of the ring'),
   operator('rollout <ring>', 'carry out the moves of the head; can be stopped and repeated'),
@@ -154,12 +154,12 @@ const apply: readonly VerbEntry[] = [
   ),
 ];
 
-const monitor: readonly VerbEntry[] = [
+const monitor: readonly CommandEntry[] = [
   metrics('health [ring]', 'check all rings: what is down, forked, blocked, not ready or stalled'),
   metrics('servers <ring>', 'show which server has which version in memory, and why'),
 ];
 
-const query: readonly VerbEntry[] = [
+const query: readonly CommandEntry[] = [
   folder(
     'why <ring> <what>',
     'explain which rule placed a slot, which version moved it, what blocks it',
@@ -183,7 +183,7 @@ const query: readonly VerbEntry[] = [
   folder('table <ring> [version]', 'print the whole table: partitions to devices'),
 ];
 
-const history: readonly VerbEntry[] = [
+const history: readonly CommandEntry[] = [
   folder('log <ring>', 'show who did what, when and why; newest first'),
   folder('show <ring> [version]', 'show a version: settings, devices, figures'),
   folder('diff <ring> [from] [to]', 'show the differences between two versions'),
@@ -199,7 +199,7 @@ const history: readonly VerbEntry[] = [
   folder('stores <ring> [folders..]', 'show or change the ring stores of a shared history'),
 ];
 
-const secure: readonly VerbEntry[] = [
+const secure: readonly CommandEntry[] = [
   folder('key <action> [names..]', 'manage signing keys, and the root of trust that lists them'),
   folder('sign <ring> [version]', 'add a signature to a version'),
   signature('beacon <ring>', 'send servers a signed statement of which version is the newest'),
@@ -217,11 +217,11 @@ const secure: readonly VerbEntry[] = [
   ),
 ];
 
-const complete: readonly VerbEntry[] = [
+const complete: readonly CommandEntry[] = [
   folder('completion <shell>', 'print a completion script for bash, zsh or fish'),
 ];
 
-const exchange: readonly VerbEntry[] = [
+const exchange: readonly CommandEntry[] = [
   folder(
     'import-swift <ring> <file>',
     'create a ring from a ring or builder file of OpenStack Swift',
@@ -235,23 +235,23 @@ const exchange: readonly VerbEntry[] = [
   writes('restore-data <ring>', 'restore the records of an archive, into a ring of any shape'),
 ];
 
-interface VerbGroup {
+interface CommandGroup {
   /** Completes the heading "Commands to …". */
   readonly to: string;
-  readonly verbs: readonly VerbEntry[];
+  readonly commands: readonly CommandEntry[];
 }
 
-export const verbGroups: readonly VerbGroup[] = [
-  { to: 'change', verbs: change },
-  { to: 'preview', verbs: preview },
-  { to: 'simulate', verbs: simulate },
-  { to: 'apply', verbs: apply },
-  { to: 'monitor', verbs: monitor },
-  { to: 'query', verbs: query },
-  { to: 'work with history', verbs: history },
-  { to: 'sign and secure', verbs: secure },
-  { to: 'complete in the shell', verbs: complete },
-  { to: 'import and export', verbs: exchange },
+export const commandGroups: readonly CommandGroup[] = [
+  { to: 'change', commands: change },
+  { to: 'preview', commands: preview },
+  { to: 'simulate', commands: simulate },
+  { to: 'apply', commands: apply },
+  { to: 'monitor', commands: monitor },
+  { to: 'query', commands: query },
+  { to: 'work with history', commands: history },
+  { to: 'sign and secure', commands: secure },
+  { to: 'complete in the shell', commands: complete },
+  { to: 'import and export', commands: exchange },
 ];
 
-export const verbs: readonly VerbEntry[] = verbGroups.flatMap((group) => group.verbs);
+export const commands: readonly CommandEntry[] = commandGroups.flatMap((group) => group.commands);

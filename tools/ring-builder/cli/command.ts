@@ -1,11 +1,12 @@
-// What a file in commands/ exports as `verb`, what it is given, and what it answers; and the forms
-// of an option: a text, a list of texts, a flag. yargs guesses no numbers: arguments.ts reads them.
+// What a file in commands/ exports as `command`, what it is given, and what it answers; and the
+// forms of an option: a text, a list of texts, a flag. yargs guesses no numbers: arguments.ts reads
+// them.
 import type { Options, PositionalOptions } from 'yargs';
 import type { Arguments } from './arguments.ts';
 import type { Drawing } from './display.ts';
 
-export interface Verb {
-  /** By name, as in the usage line of verbs.ts. Always of type string. */
+export interface Command {
+  /** By name, as in the usage line of command-groups.ts. Always of type string. */
   readonly positionals?: Readonly<Record<string, PositionalOptions>>;
   /** By name. Strings and booleans only: yargs guesses numbers, so arguments.ts parses them. */
   readonly options?: Readonly<Record<string, Options>>;
@@ -13,13 +14,13 @@ export interface Verb {
   readonly about?: string;
   /** Commands to type, each with its effect. */
   readonly examples: readonly (readonly [command: string, what: string])[];
-  /** For verbs whose ring came second in older releases. That order still works undocumented. */
+  /** For commands whose ring came second in older releases. That order still works undocumented. */
   readonly oldOrder?: {
     /** The positional that came first. */
     readonly second: string;
     readonly isOld: (first: string, second: string) => boolean;
   };
-  /** The verb reads the words after a lone `--` as args['--']. Other verbs refuse such words. */
+  /** The command reads the words after a lone `--` as args['--']. Other commands refuse such words. */
   readonly readsBehindDashes?: true;
   readonly run: (args: Arguments, context: Context) => Promise<Answer>;
 }
@@ -31,16 +32,16 @@ export interface Verb {
  * - signature: it sends signed documents, which are their own credential.
  * - The others are roles.
  */
-export type VerbNeed = 'folder' | 'signature' | 'metrics' | 'operator' | 'read' | 'write';
+export type CommandNeed = 'folder' | 'signature' | 'metrics' | 'operator' | 'read' | 'write';
 
-/** An entry of the table in verbs.ts: what is known of a command before its file is loaded. */
-export interface VerbEntry {
+/** An entry of the table in command-groups.ts: what is known of a command before its file is loaded. */
+export interface CommandEntry {
   readonly name: string;
   /** In yargs' notation; the first word is the command's name. */
   readonly usage: string;
   readonly summary: string;
-  readonly needs: VerbNeed;
-  readonly load: () => Promise<{ readonly verb: Verb }>;
+  readonly needs: CommandNeed;
+  readonly load: () => Promise<{ readonly command: Command }>;
 }
 
 /** The folder of private keys and the passphrase that opens them. */
@@ -56,8 +57,8 @@ export interface KeyFolder {
 }
 
 /**
- * The environment of a verb, made by run-command.ts. Verbs read no clock, user name or environment
- * variable themselves.
+ * The environment of a command, made by run-command.ts. Commands read no clock, user name or
+ * environment variable themselves.
  */
 export interface Context {
   /** The folder of all rings (--rings). */

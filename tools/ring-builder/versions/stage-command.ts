@@ -1,5 +1,5 @@
-// The common part of all staging verbs: stages under the lock, then reports what is staged and what
-// comes next.
+// The common part of all staging commands: stages under the lock, then reports what is staged and
+// what comes next.
 import { counted } from '@ringwright/base/counted';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { BuilderState, PartitionSizes } from '@ringwright/builder/state/builder-state';
@@ -7,7 +7,7 @@ import type { Change, DeviceFields } from '@ringwright/builder/state/change';
 import { stage } from '@ringwright/repository/stage-changes';
 import { formatDevice } from '@ringwright/ring/device';
 import { positionText } from '@ringwright/ring/partitioner/hash-ends';
-import type { Answer, Context } from '../cli/verb.ts';
+import type { Answer, Context } from '../cli/command.ts';
 import { sharedLines } from './composites.ts';
 import { rampNotes } from './ramp-notes.ts';
 import { windowText } from './ramps.ts';

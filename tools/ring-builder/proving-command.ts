@@ -1,13 +1,16 @@
-// Wraps a verb with the proof of identity that servers must give and the credentials it shows.
-import type { Verb } from './cli/verb.ts';
+// Wraps a command with the proof of identity that servers must give and the credentials it shows.
+import type { Command } from './cli/command.ts';
 
 /**
- * Returns the verb, run with these proofs and credentials. Servers must prove their identity where
- * their keys or authority are known.
+ * Returns the command, run with these proofs and credentials. Servers must prove their identity
+ * where their keys or authority are known.
  */
-export function proving(verb: Verb, env: Readonly<Record<string, string | undefined>>): Verb {
+export function proving(
+  command: Command,
+  env: Readonly<Record<string, string | undefined>>,
+): Command {
   return {
-    ...verb,
+    ...command,
     run: async (args, context) => {
       const [{ withProofs, unasked }, { identityToShow, tokenToShow }] = await Promise.all([
         import('./servers/server-proofs.ts'),
@@ -22,7 +25,7 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
       const trusted = { rings: context.rings, ca, fingerprint, token, identity };
       return withProofs(trusted, context, async () => {
         try {
-          return await verb.run(args, context);
+          return await command.run(args, context);
         } finally {
           await askHowTheyListen(unasked());
         }
