@@ -230,6 +230,8 @@ test('a rebase onto another folder names the command that is in conflict', async
     details: { refused: [{ reason: 'the weight of d1 was 100 and is now 80' }] },
   });
   expect(await filesOf(second)).toEqual(before);
+  // As a rebase leaves it that was killed while it fetched a version.
+  await writeFile(join(second, ring, 'versions', '.tmp-killed'), 'half');
   const done = await rebaseRing(place, author, { upstream: first, drop: true });
   expect(done).toMatchObject({ fetched: [2], staged: [{ command: 'kept' }] });
   expect(await findingsOf(second)).toEqual([]);

@@ -20,7 +20,7 @@ import { withRingLock } from './folder/ring-lock.ts';
 import { readBuilderFile } from './open-ring.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
 import { readStoreFile } from './shared/store-file.ts';
-import type { Author } from './write-ring.ts';
+import { type Author, removeLeftovers } from './write-ring.ts';
 
 interface Rebased extends Replayed {
   readonly from: VersionId | null;
@@ -64,6 +64,7 @@ export async function rebaseRing(
     const state = onto === null ? file.state : await stateAt(upstream ?? folder, onto);
     const replayed = replayStaged(file.staged, { from: file.state, onto: state });
     if (replayed.refused.length > 0 && !request.drop) throw conflict(folder, replayed);
+    await removeLeftovers(folder, headOf(ownLog.entries)?.version ?? 0);
     const fetched = upstream === null ? [] : await fetchVersions(upstream, folder, { log, since });
     if (log.text !== ownLog.text) await replaceDurably(folder.log, log.text);
     const lastHash = log.hashes.at(-1) ?? null;

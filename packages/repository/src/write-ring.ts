@@ -63,7 +63,7 @@ export async function catchUp(
 /**
  * Removes temporary files, and a version with receipts that was written but never became the head.
  */
-async function removeLeftovers(folder: RingFolder, head: number): Promise<void> {
+export async function removeLeftovers(folder: RingFolder, head: number): Promise<void> {
   for (const name of await readdir(folder.path)) {
     // Not a lock claim in preparation: it has a temporary name too, but its process may be alive.
     if (name.startsWith(temporaryPrefix) && !name.startsWith(`${temporaryPrefix}.`)) {
