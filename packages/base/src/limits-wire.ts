@@ -18,11 +18,6 @@ export const batchedWritesMax = 1_024;
 export const batchedWritesBytesMax = frameBytesAim;
 /** A longer write has a message of its own, which saves one copy of its value. */
 export const batchedWriteBytesMax = 8 * KIB;
-/**
- * Time for which writes to a joiner are collected if their quorums do not need them. Some hundred
- * messages a second, one for each write, took an eighth of a processor.
- */
-export const joinerWritesMs = 50;
 /** Nesting of arrays and maps: a record in a list takes five, details of an error a few more. */
 export const frameDepthMax = 16;
 /** Fields of one map: the largest message has ten. */

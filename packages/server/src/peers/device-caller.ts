@@ -6,7 +6,6 @@ import {
   batchedWriteBytesMax,
   batchedWritesBytesMax,
   batchedWritesMax,
-  joinerWritesMs,
 } from '@ringwright/base/limits-wire';
 import { type Callback, type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { errorFromDocument } from '@ringwright/base/remote-error';
@@ -26,11 +25,6 @@ export interface DeviceTarget {
   readonly timeoutMs?: number;
 }
 
-interface WriteTarget extends Pick<DeviceTarget, 'active' | 'device'> {
-  /** The answer is not needed soon: the write may travel with those of the next joinerWritesMs. */
-  readonly mayWait?: boolean;
-}
-
 export interface DeviceCaller {
   /**
    * Calls a device of the ring by id. This device may return its answer synchronously. Rejects with
@@ -46,7 +40,7 @@ export interface DeviceCaller {
    * Like `call` of recordWrite, but with a callback instead of a promise, for the path of every
    * write. Calls `onResult` once, perhaps in this turn. Throws nothing.
    */
-  write(to: WriteTarget, request: WriteRequest, onResult: WriteCallback): void;
+  write(to: DeviceTarget, request: WriteRequest, onResult: WriteCallback): void;
 }
 
 export type WriteRequest = RequestOf<typeof recordWrite>;
@@ -99,14 +93,13 @@ function deviceCaller(ports: CallerPorts, purpose: Purpose): DeviceCaller {
     }
     return peers.connect(addressIn(active, device)).call(kind, request, timeoutMs);
   };
-  const ofTurn = new WriteBatches(ports, setImmediate);
-  const waiting = new WriteBatches(ports, (send) => setTimeout(send, joinerWritesMs));
+  const batches = new WriteBatches(ports);
   return {
     call,
-    write({ active, device, mayWait = false }, request, onResult) {
+    write({ active, device }, request, onResult) {
       const onAnswer: Callback<WriteAnswer> = (answer, error) => onResult(device, answer, error);
       if (device === active.self) ownWrite(request, onAnswer);
-      else (mayWait ? waiting : ofTurn).add(addressIn(active, device), request, onAnswer);
+      else batches.add(addressIn(active, device), request, onAnswer);
     },
   };
 }
@@ -118,21 +111,15 @@ interface Batch {
   bytes: number;
 }
 
-/**
- * The writes of some time to one server, in one message: each keeps an outcome of its own. A batch
- * that is full is sent at once.
- */
+/** The writes of one turn to one server, in one message: each keeps an outcome of its own. */
 export class WriteBatches {
   readonly #ports: WritingPorts;
-  readonly #defer: (send: () => void) => void;
   /** By address. */
   readonly #batchByAddress = new Map<string, Batch>();
   #isDeferred = false;
 
-  /** `defer`: calls its argument when the time of the batches that begin now has passed. */
-  constructor(ports: WritingPorts, defer: (send: () => void) => void) {
+  constructor(ports: WritingPorts) {
     this.#ports = ports;
-    this.#defer = defer;
   }
 
   /** Calls `onResult` once, in a later turn. */
@@ -148,7 +135,7 @@ export class WriteBatches {
     batch.bytes += bytes;
     if (this.#isDeferred) return;
     this.#isDeferred = true;
-    this.#defer(() => {
+    setImmediate(() => {
       this.#isDeferred = false;
       for (const gathered of this.#batchByAddress.values()) this.#send(gathered);
       this.#batchByAddress.clear();

@@ -1,7 +1,7 @@
 // Many writes in one message: each write gets its own outcome, and never that of another one.
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { batchedWriteBytesMax, batchedWritesMax } from '@ringwright/base/limits-wire';
+import { batchedWriteBytesMax } from '@ringwright/base/limits-wire';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { unpackWrites } from '@ringwright/wire/packed-writes';
 import { type recordsWrite, writeKinds } from '@ringwright/wire/records';
@@ -12,11 +12,7 @@ type Many = AnswerOf<typeof recordsWrite>;
 type ManyWrites = RequestOf<typeof recordsWrite>;
 type Peers = ConstructorParameters<typeof WriteBatches>[0]['peers'];
 
-function setup(
-  answer: (keys: string[]) => Many | CodedError,
-  takesMany = true,
-  defer: (send: () => void) => void = setImmediate,
-) {
+function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) {
   const messages: string[][] = [];
   const call = (address: string, request: WriteRequest | ManyWrites): Promise<unknown> => {
     if (!('writes' in request)) {
@@ -32,7 +28,7 @@ function setup(
     call: (_: unknown, request: WriteRequest | ManyWrites) => call(address, request),
   });
   const peers = { connect } as unknown as Peers;
-  const batches = new WriteBatches({ peers, takesMany: () => takesMany }, defer);
+  const batches = new WriteBatches({ peers, takesMany: () => takesMany });
   const told: string[] = [];
   const add = (
     address: string,
@@ -50,7 +46,7 @@ function setup(
     });
   };
   const endTurn = async (): Promise<void> => {
-    for (const _ of ['it goes', 'it is answered']) await endOfTurn();
+    for (const _ of ['it goes', 'it is answered']) await setImmediate();
   };
   return { add, endTurn, messages, told };
 }
@@ -72,25 +68,6 @@ test('the writes of one turn go to each server in one message of their own', asy
     ['one', 'c'],
   ]);
   expect(told.sort()).toEqual(['a stored', 'a stored', 'b stored', 'b stored', 'c stored']);
-});
-
-test('writes may wait for longer than a turn, but not in a full batch', async () => {
-  let send: () => void = () => undefined;
-  const { add, endTurn, messages, told } = setup(stored, true, (later) => {
-    send = later;
-  });
-  for (const key of ['a', 'b']) {
-    add('one', key);
-    await endTurn();
-  }
-  expect(messages).toEqual([]);
-  send();
-  await endTurn();
-  expect(messages).toEqual([['one v1', 'a', 'b']]);
-  expect(told).toEqual(['a stored', 'b stored']);
-  for (let n = 0; n <= batchedWritesMax; n += 1) add('one', `${n}`);
-  expect(messages[1]).toHaveLength(1 + batchedWritesMax);
-  expect(messages).toHaveLength(2);
 });
 
 test('each write gets its own outcome', async () => {
