@@ -4,6 +4,7 @@ import { assert } from './assert.ts';
 import {
   clockAheadMsMax,
   httpBatchBytesMax,
+  KIB,
   keyBytesMax,
   listTurnBytesMax,
   MIB,
@@ -33,7 +34,7 @@ export const httpHeadersMsMax = 10_000;
 /** Time for a request to arrive: slow or idle clients are disconnected. */
 export const httpRequestMsMax = 30_000;
 /** Memory of a request that waits for the answers to earlier ones, as Node parses it. */
-export const httpWaitingRequestBytes = 2 * 1024;
+export const httpWaitingRequestBytes = 2 * KIB;
 /** Waiting requests of all connections: 32,000. Few clients send the next one before an answer. */
 export const httpWaitingBytesMax = 64 * MIB;
 /** How often Node checks for late requests. */

@@ -19,7 +19,7 @@ export function silentServer(address: string, { code, message, hint }: CodedErro
 /** A server at the address of a device that does not count itself as a device of the ring. */
 export function unnamedServer(address: string): SilentServer {
   const reason =
-    'it answers as no device of the ring: it runs under another device name, or has an old version';
+    'it answers as no device of the ring: it runs under another device name, or has an old ring';
   return { address, code: 'PEER_FAILED', reason };
 }
 

@@ -26,7 +26,10 @@ import {
 } from './copy-task.ts';
 import type { ChunkedCopy } from './partial-copies.ts';
 
-/** Throws what the source and `finish` throw, and COPY_CUT if the copy may be resumed. */
+/**
+ * `kept`: what an interrupted copy has received; null: begins anew. Throws what the source and
+ * `finish` throw, and COPY_CUT if the copy may be resumed.
+ */
 export async function copyInChunks(
   ports: CopyPorts,
   task: CopyTask,
