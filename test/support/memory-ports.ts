@@ -44,6 +44,8 @@ interface PortEnd {
   readonly channel: CallChannel;
   /** Frames that this end has sent. */
   readonly frames: Uint8Array[];
+  /** Errors without a code of the handlers of this end. */
+  readonly bugs: unknown[];
   /** Bytes of the calls that this end is answering. */
   answeringBytes: number;
   /** The result of `queuedBytes`. */
@@ -64,12 +66,14 @@ export function channelPair(
   ): PortEnd => {
     const end: PortEnd = {
       frames: [],
+      bugs: [],
       queuedBytes: 0,
       answeringBytes: 0,
       connected: true,
       channel: new CallChannel(
         {
           peer: name,
+          onBug: (error) => end.bugs.push(error),
           defer: clock.defer,
           after: clock.after,
           queuedBytes: () => end.queuedBytes,

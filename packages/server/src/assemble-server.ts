@@ -65,7 +65,8 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const clocks = createClocks(opened);
   const { clock, peerClocks, stamps } = clocks;
   const handlers = new Map<string, CallHandler>();
-  const answers = { handlers, budget: new AnswerBudget(), onLongMessage };
+  const onBug = (error: unknown): void => log.error({ error }, 'request failed');
+  const answers = { handlers, budget: new AnswerBudget(), onLongMessage, onBug };
   // Servers that the tool could not reach learn about the change from this server at once.
   const onChange = (): void => void peerParts.greetPeers();
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });
@@ -102,7 +103,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const untilIdle = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
   const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: untilIdle };
   const ownWrite = ownWrites(replica, requests, throttle);
-  const callers = deviceCallers({ ...peerParts, handlers, ownWrite });
+  const callers = deviceCallers({ ...peerParts, handlers, ownWrite, onBug });
   const devices = measureCopies(metrics, callers.devices);
 
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
@@ -120,10 +121,11 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   fillHandlers(handlers, {
     ...{ guard, audit, proven, replica, introduce, copies, throttle, ...repair },
     ...{ trash: operatorParts, moves: operatorParts, trust: trustExchange },
-    clients: { coordinator, metrics },
+    ...{ clients: { coordinator, metrics }, onBug },
   });
   const work = { reconciler, copies, ...repair, greetPeers, meetHolders, reconnects, awaitPeers };
-  return { ...work, rings, peers, proven, answers, coordinator, stamps, status, metrics, guard };
+  const shown = { status, metrics, guard, onBug };
+  return { ...work, rings, peers, proven, answers, coordinator, stamps, ...shown };
 }
 
 function noteActivation(

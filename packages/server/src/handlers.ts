@@ -58,6 +58,7 @@ interface HandlerPorts {
   readonly clients: ClientPorts;
   readonly moves: MovePorts;
   readonly scrubber: Pick<Scrubber, 'look' | 'damaged'>;
+  readonly onBug: (error: unknown) => void;
 }
 
 type Kinds = typeof messageKinds;
@@ -88,11 +89,11 @@ export function fillHandlers(handlers: Map<string, CallHandler>, ports: HandlerP
   }
 }
 
-function answersOfDevices({ replica, copies, throttle }: HandlerPorts) {
+function answersOfDevices({ replica, copies, throttle, onBug }: HandlerPorts) {
   const timed = throttle.timed.bind(throttle);
   return {
     recordWrite: (request, caller) => timed(answerWrite(replica, request, caller)),
-    recordsWrite: (request, caller) => timed(answerWrites(replica, request, caller)),
+    recordsWrite: (request, caller) => timed(answerWrites({ ...replica, onBug }, request, caller)),
     recordRead: (request, caller) => timed(answerRead(replica, request, caller)),
     recordStamp: (request, caller) => timed(answerStamp(replica, request, caller)),
     recordPrepare: (request, caller) => timed(answerPrepare(replica, request, caller)),

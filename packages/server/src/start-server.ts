@@ -135,10 +135,9 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   // Rejects the calls under way, so that the current replication round ends at once.
   opened.defer(() => parts.peers.close());
   opened.defer(() => parts.reconciler.close());
-  const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const allowsHost = allowedHosts(hostNames(options));
   const endpoints = listenAddressesOf(options).map((address) => {
-    return { address, http: createHttp({ ...parts, allowsHost, onBug }) };
+    return { address, http: createHttp({ ...parts, allowsHost }) };
   });
   opened.defer(() => security.close());
   opened.defer(async () => void (await Promise.all(endpoints.map(({ http }) => endHttp(http)))));
@@ -161,7 +160,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
     log.warn({ error }, 'server.json not written: inspect will not find this server by itself');
   const listenAddress = options.operatorListen ?? options.listen;
   opened.defer(await noteListening(options.data, listenAddress, onTrouble));
-  opened.defer(await openRedis(options, { ...parts, onBug }, { security, log }));
+  opened.defer(await openRedis(options, parts, { security, log }));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
   stopRounds.push(...repeatRounds({ ...parts, throttle }));
   stopRounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));

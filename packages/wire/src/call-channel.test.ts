@@ -210,6 +210,18 @@ describe('failures', () => {
     expect(code()).toBe('PEER_FAILED');
   });
 
+  test('an error without a code is reported where it happened; its caller gets one', async () => {
+    const bug = new TypeError('nothing there');
+    const { clock, here, there } = pairWith(() => Promise.reject(bug));
+    const code = codeOf(here.channel.call(echo, 1, 100));
+    await clock.flush();
+    expect([code(), here.bugs, there.bugs]).toEqual(['PEER_FAILED', [], [bug]]);
+    const refusing = pairWith(() => Promise.reject(new CodedError('KEY_UNKNOWN', 'none')));
+    const refused = codeOf(refusing.here.channel.call(echo, 1, 100));
+    await refusing.clock.flush();
+    expect([refused(), refusing.there.bugs]).toEqual(['KEY_UNKNOWN', []]);
+  });
+
   test('a malformed frame is refused, and an answer to no call is dropped', () => {
     const { here } = pairWith(() => undefined);
     expect(here.channel.receive(Buffer.from('hello'))).toEqual(noFrame);

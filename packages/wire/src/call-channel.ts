@@ -37,10 +37,7 @@ export interface Caller {
   ): Promise<z.infer<Answer>>;
 }
 
-/**
- * Answers one kind of call. `request` has passed the kind's schema; `caller` reaches the end that
- * sent it.
- */
+/** Answers a call: `request` has passed its schema, `caller` reaches the end that sent it. */
 export type AnswerFunction = (request: unknown, caller: Caller) => unknown;
 
 export interface CallHandler {
@@ -60,6 +57,8 @@ interface ChannelPort {
   defer(work: () => void): void;
   /** Runs `work` after a delay; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void;
+  /** Gets each error without a code of a handler: the caller gets its message alone. */
+  onBug?(error: unknown): void;
   /** Name of the other end for messages, such as its address. */
   readonly peer: string;
 }
@@ -198,7 +197,7 @@ export class CallChannel implements Caller {
         this.#port.defer(() => {
           throw error;
         });
-      }
+      } else if (!(error instanceof CodedError)) this.#port.onBug?.(error);
     } finally {
       frame.calls -= 1;
       if (frame.calls === 0 && frame.bytes > 0) this.#port.answering(-frame.bytes);

@@ -20,6 +20,8 @@ export interface ChannelOptions {
   readonly budget?: AnswerBudget;
   /** Called with the bytes of each long message received. */
   readonly onLongMessage?: (bytes: number) => void;
+  /** Gets each error without a code that a call here ended with. */
+  readonly onBug?: (error: unknown) => void;
   /**
    * Receives a function that ends the connection gracefully: new calls are ignored, calls in flight
    * are answered, and then the connection is closed.
@@ -31,7 +33,7 @@ export interface ChannelOptions {
 export function socketChannel(
   socket: WebSocket,
   peer: string,
-  { handlers, budget = new AnswerBudget(), onLongMessage, onLeaver }: ChannelOptions,
+  { handlers, budget = new AnswerBudget(), onLongMessage, onBug, onLeaver }: ChannelOptions,
 ): CallChannel {
   const reportBytes = budget.connection(socket);
   let [answeringBytes, isLeaving, ignoresMessages] = [0, false, false];
@@ -47,6 +49,7 @@ export function socketChannel(
   const channel = new CallChannel(
     {
       peer,
+      ...(onBug && { onBug }),
       send: (frame) => {
         if (frame.length < longBytesMin) socket.send(frame);
         else socket.send(frame, () => freeOwnBytes(frame));

@@ -113,7 +113,7 @@ test('without a token every message except hello and trust-offer is refused', as
     clients: nothingBehind,
     scrubber: nothingBehind,
   };
-  fillHandlers(handlers, { guard, ...parts, ...more, ...rest });
+  fillHandlers(handlers, { guard, ...parts, ...more, ...rest, onBug: () => expect.fail() });
   const key = Buffer.from('a');
   const request = { keyspace: 'notes', key, condition: null, prefix: key };
   const open: string[] = [];

@@ -12,6 +12,7 @@ import { asOf, identityOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { newestOf } from './quorum-read.ts';
 import {
+  codeOfFailure,
   mayBeStored,
   type OutdatedRing,
   outdatedRing,
@@ -222,7 +223,7 @@ function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> 
           if (device === first) askOthers();
         },
         (error: unknown) => {
-          codes.set(device, error instanceof CodedError ? error.code : String(error));
+          codes.set(device, codeOfFailure(error));
           outdated ??= outdatedRing(error, { active, device });
           finish(device, false);
           if (device === first) askOthers();

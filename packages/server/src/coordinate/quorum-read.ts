@@ -1,7 +1,6 @@
 // Reads from as many slots as a level needs, hedging when one is slow: of one key the record of
 // one, the stamps of the others.
 import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
@@ -11,7 +10,7 @@ import { recordRead, recordStamp } from '@ringwright/wire/records';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { type OutdatedRing, outdatedRing, tooFewSlots } from './quorum-write.ts';
+import { codeOfFailure, type OutdatedRing, outdatedRing, tooFewSlots } from './quorum-write.ts';
 
 /** What `needed` slots hold. */
 export interface QuorumReadResult {
@@ -181,7 +180,7 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
           if (answers.length === needed) finish(() => resolve([...answers]));
         },
         (error: unknown) => {
-          codes.set(device, error instanceof CodedError ? error.code : String(error));
+          codes.set(device, codeOfFailure(error));
           outdated ??= outdatedRing(error, { active, device });
           if (isEnded) return;
           const possible = slots.length - codes.size;

@@ -1,5 +1,6 @@
 // Sends one record to every device of its slots, and waits for as many slots as the level needs.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { type Callback, fromCallback } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { joinersOfNewSlots, type Slot } from '@ringwright/ring/slots-of';
@@ -139,7 +140,7 @@ class QuorumOfWrites {
     let outdated: OutdatedRing | null = null;
     for (const [device, what] of this.#outcomes) {
       outdated ??= outdatedRing(what, { active, device });
-      codes.set(device, what instanceof CodedError ? what.code : String(what));
+      codes.set(device, typeof what === 'string' ? what : codeOfFailure(what));
     }
     const tooFew = (): CodedError =>
       tooFewSlots(tally, { slots: slots.length, needed, codes, outcome });
@@ -148,6 +149,11 @@ class QuorumOfWrites {
     else if (this.#isStored || !isOpen) this.#report(tooFew());
     // Otherwise every answer so far is a certain refusal. Wait for the open ones, to report that.
   }
+}
+
+/** An error without a code is a bug: its message is for the log alone. */
+export function codeOfFailure(error: unknown): ErrorCode {
+  return error instanceof CodedError ? error.code : 'INTERNAL';
 }
 
 /** Whether a failed write may still be read later, once, with its stamp: `unknown` if so. */

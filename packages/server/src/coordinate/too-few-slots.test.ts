@@ -10,6 +10,7 @@ import { quorumWriteFor } from './quorum-write.ts';
 const answers = {
   late: new CodedError('PEER_TIMEOUT', 'no answer'),
   full: new CodedError('DISK_FULL', 'no room'),
+  broken: new TypeError('nothing there'),
   stored: { kind: 'stored' },
   open: null,
 } as const;
@@ -20,7 +21,7 @@ function refusalOf(kinds: readonly (keyof typeof answers)[]): CodedError | null 
   const told: unknown[] = [];
   const write: DeviceCaller['write'] = ({ device }, _, onResult) => {
     const answer = answers[kinds[device] ?? 'open'];
-    if (answer instanceof CodedError) onResult(device, null, answer);
+    if (answer instanceof Error) onResult(device, null, answer);
     else if (answer !== null) onResult(device, answer, null);
   };
   const record = { partition: 0, key: Buffer.from('key'), value: null, ms: 1, tie: 1 };
@@ -45,4 +46,10 @@ test.each([
 
 test('a write waits for open answers while all others are certain refusals', () => {
   expect(refusalOf(['full', 'open', 'open'])).toBeNull();
+});
+
+test('of an error without a code an application sees a code alone', () => {
+  const refusal = refusalOf(['full', 'broken', 'open']);
+  const devices = { d0: 'DISK_FULL', d1: 'INTERNAL' };
+  expect(refusal?.details).toMatchObject({ devices, outcome: 'unknown' });
 });

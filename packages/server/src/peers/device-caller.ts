@@ -1,6 +1,7 @@
 // Calls the devices of a ring: this device answers itself without a socket, the others over their
 // connections.
 import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import {
   batchedWriteBytesMax,
@@ -60,6 +61,8 @@ interface CallerPorts extends WritingPorts {
   readonly handlers: ReadonlyMap<string, CallHandler>;
   /** Writes of this device to itself. */
   readonly ownWrite: OwnWrite;
+  /** Gets each error of this device that has no code. Errors of others arrive with one. */
+  readonly onBug: (error: unknown) => void;
 }
 
 /** The caller that a device's own handlers see: it has no newer ring to fetch. */
@@ -79,7 +82,10 @@ export function deviceCallers(ports: CallerPorts): {
 }
 
 function deviceCaller(ports: CallerPorts, purpose: Purpose): DeviceCaller {
-  const { peers, handlers, ownWrite } = ports;
+  const { peers, handlers, ownWrite, onBug } = ports;
+  const noteBug = (error: unknown): void => {
+    if (error !== null && !(error instanceof CodedError)) onBug(error);
+  };
   const addressIn = ({ ring }: ActiveRing, device: number): string =>
     formatAddress(addressFor(purpose, must(ring.devices[device], `no device ${device} there`)));
   // Not async, and answers are passed on as they are: every request passes through here.
@@ -88,6 +94,7 @@ function deviceCaller(ports: CallerPorts, purpose: Purpose): DeviceCaller {
     if (device === active.self) {
       const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
       const answer = tryCall(() => handler.answer(request, ownCaller));
+      if (answer instanceof Promise) answer.catch(noteBug);
       // The handler of a message kind returns an answer of that kind.
       return answer as MaybePromise<z.infer<typeof kind.answer>>;
     }
@@ -98,8 +105,12 @@ function deviceCaller(ports: CallerPorts, purpose: Purpose): DeviceCaller {
     call,
     write({ active, device }, request, onResult) {
       const onAnswer: Callback<WriteAnswer> = (answer, error) => onResult(device, answer, error);
-      if (device === active.self) ownWrite(request, onAnswer);
-      else batches.add(addressIn(active, device), request, onAnswer);
+      if (device === active.self) {
+        ownWrite(request, (answer, error) => {
+          noteBug(error);
+          onAnswer(answer, error);
+        });
+      } else batches.add(addressIn(active, device), request, onAnswer);
     },
   };
 }

@@ -34,7 +34,8 @@ test('each write of a message is stored or refused by itself', async () => {
     write(1, of(1)[1]!),
   ];
   const request = { ...about, writes: packWrites(writes) };
-  const answer = await answerWrites(device!.replica, request, nobody);
+  const ports = { ...device!.replica, onBug: () => expect.fail() };
+  const answer = await answerWrites(ports, request, nobody);
   expect([...answer.kinds].map((kind) => writeKinds[kind])).toEqual([
     ...['stored', 'stale', 'promised', 'failed', 'failed', 'stored'],
   ]);
@@ -46,6 +47,25 @@ test('each write of a message is stored or refused by itself', async () => {
   expect(device!.value(0, first!.toString())).toBe('value');
   expect(device!.value(1, of(1)[1]!.toString())).toBe('value');
   expect(device!.value(0, of(1)[1]!.toString())).toBeNull();
+});
+
+test('an error without a code fails its write alone, and is reported here', async () => {
+  const ring = servedRing({ devices: 1, replicas: 1, power: 0 });
+  await using cluster = await StoreCluster.open([ring]);
+  await cluster.create(0, [0]);
+  const bug = new TypeError('nothing there');
+  const exchange = {
+    reached: () => {
+      throw bug;
+    },
+  };
+  const bugs: unknown[] = [];
+  const onBug = (error: unknown): void => void bugs.push(error);
+  const ports = { ...cluster.devices[0]!.replica, exchange, onBug } as never;
+  const write = { partition: 0, key: Buffer.from('key'), value: null, ms: firstMs, tie: 0 };
+  const answer = await answerWrites(ports, { ...about, writes: packWrites([write]) }, nobody);
+  expect(answer.errors).toMatchObject([{ code: 'PEER_FAILED' }]);
+  expect(bugs).toEqual([bug]);
 });
 
 test('bytes that are not packed writes are refused as a whole', () => {

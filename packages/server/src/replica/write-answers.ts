@@ -13,7 +13,7 @@ type Answer = AnswerOf<typeof recordsWrite>;
 
 /** Resolves when each of them is durable here or refused. Throws PEER_FAILED. */
 export function answerWrites(
-  ports: ReplicaPorts,
+  ports: ReplicaPorts & { readonly onBug: (error: unknown) => void },
   request: RequestOf<typeof recordsWrite>,
   caller: Caller,
 ): Promise<Answer> {
@@ -24,6 +24,9 @@ export function answerWrites(
     const outcomes = new Array<WriteAnswer | Failed>(writes.length);
     let unanswered = writes.length;
     const note = (index: number, outcome: WriteAnswer | Failed): void => {
+      // The caller gets its message alone.
+      const isBug = outcome.kind === 'failed' && !(outcome.error instanceof CodedError);
+      if (isBug) ports.onBug(outcome.error);
       outcomes[index] = outcome;
       unanswered -= 1;
       if (unanswered === 0) resolve(answerOf(outcomes));
