@@ -1,6 +1,7 @@
 // The cursor at which a scan continues, and its end.
 import { type Partitioner, partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
-import { packPage } from '@ringwright/wire/listing';
+import { type coordinateScan, packPage } from '@ringwright/wire/listing';
+import type { RequestOf } from '@ringwright/wire/message';
 import { expect, test } from 'vitest';
 import { Client } from './client.ts';
 import type { RingFollower } from './ring-follower.ts';
@@ -17,8 +18,9 @@ function clientOfKeys(partitioner: Partitioner = oneRange): Client {
     tie: 0,
     partition: 0,
   });
-  const call = (_: unknown, { from, limit }: { from: Uint8Array; limit: number }) => {
-    const left = keys.filter((key) => key >= Buffer.from(from).toString());
+  const call = (_: unknown, { from, to, limit }: RequestOf<typeof coordinateScan>) => {
+    const isBelow = (key: string) => to === null || Buffer.compare(Buffer.from(key), to) < 0;
+    const left = keys.filter((key) => key >= Buffer.from(from).toString() && isBelow(key));
     const given = left.slice(0, Math.min(limit, 2));
     const next = left[given.length];
     return Promise.resolve({
@@ -75,4 +77,35 @@ test.each<[string, Partitioner]>([
   expect(() => client.scan({ partition: 0 })).toThrow(expect.objectContaining(refusal));
   expect(() => client.scan({ partition: 3 })).toThrow(/is not in 0 to 2$/);
   expect(client.scan({ partition: 2 }).cursor).toBeNull();
+});
+
+const ranges: Partitioner = { kind: 'ranges', partitions: 2, starts: ['c'] };
+const hashes: Partitioner = { kind: 'hash-intervals', hash: 'md5', partitions: 2, ends: [9, 0] };
+
+test.each([ranges, hashes])('a scan of a partition refuses the cursor of another', async (kind) => {
+  const client = clientOfKeys(kind);
+  const cursorOf = async (partition: number): Promise<string | null> => {
+    const scan = client.scan({ partition, limit: 1 });
+    for await (const _ of scan);
+    return scan.cursor;
+  };
+  const [first, second] = [await cursorOf(0), await cursorOf(1)];
+  const refusal = { code: 'CURSOR_INVALID', details: { partition: 1 } };
+  expect(() => client.scan({ partition: 1, cursor: first })).toThrow(
+    expect.objectContaining({ ...refusal, details: expect.objectContaining(refusal.details) }),
+  );
+  expect(() => client.scan({ partition: 0, cursor: second })).toThrow(/of partition 0 of notes$/);
+  for (const [partition, cursor] of [first, second].entries()) {
+    expect(client.scan({ partition, cursor }).cursor).toBe(cursor);
+  }
+});
+
+test('the cursor at the end of a range continues with none of the next range', async () => {
+  const client = clientOfKeys({ ...ranges, starts: ['b%00'] });
+  const scan = client.scan({ partition: 0, limit: 2 });
+  for await (const _ of scan);
+  expect(scan.cursor).not.toBeNull();
+  const rest = client.scan({ partition: 0, cursor: scan.cursor });
+  for await (const { key } of rest) expect.fail(`got ${Buffer.from(key).toString()}`);
+  expect(rest.cursor).toBeNull();
 });

@@ -11,13 +11,12 @@ import { formatStamp } from '@ringwright/base/stamp';
 import { isLive } from '@ringwright/ring/partitioner/live-ids';
 import {
   boundsAt,
-  currentPosition,
-  firstPosition,
   isOrdered,
+  isPositionIn,
   nextPosition,
-  partitionStart,
   type ScanPosition,
   scannedOf,
+  startOfScan,
 } from '@ringwright/ring/partitioner/scan-order';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { coordinateScan, type PageRow, unpackPage } from '@ringwright/wire/listing';
@@ -99,7 +98,11 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     this.#ports = ports;
     this.#settings = settings;
     checkPartition(settings, ports.follower.ring);
-    this.#start = settings.cursor === null ? null : readCursor(settings.cursor, this.#cursorUse());
+    const { cursor, only } = settings;
+    this.#start = cursor === null ? null : readCursor(cursor, this.#cursorUse());
+    const { partitioner } = ports.follower.ring;
+    if (this.#start === null || only === null) return;
+    if (!isPositionIn(partitioner, only, this.#start)) throw cursorOfOther(settings);
   }
 
   /**
@@ -142,8 +145,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     const { ring } = this.#ports.follower;
     const scanned = scannedOf(ring, { bounds, prefix });
     const [start, { only }] = [this.#start, this.#settings];
-    const first = only === null ? firstPosition(scanned) : partitionStart(scanned, only);
-    let position = start === null ? first : currentPosition(scanned, ring, start);
+    let position = startOfScan(scanned, ring, { only, position: start });
     while (position !== null) {
       yield this.#pagesOf(position, boundsAt(scanned, position));
       position = only === null ? nextPosition(scanned, position) : null;
@@ -189,6 +191,14 @@ function checkPartition(
   const message = `${keyspace} has no partition ${only} at present`;
   const hint = 'partitions were split or merged: ring-builder table RING lists those there are';
   throw new CodedError('VALUE_OUT_OF_RANGE', message, { hint, details });
+}
+
+function cursorOfOther({ keyspace, only, cursor }: ScanSettings): CodedError {
+  const message = `cursor '${cursor}' is not from a scan of partition ${only} of ${keyspace}`;
+  return new CodedError('CURSOR_INVALID', message, {
+    hint: 'pass the cursor of a scan with the same options, or none to start over',
+    details: { cursor, keyspace, partition: only },
+  });
 }
 
 function askForPage(

@@ -73,12 +73,43 @@ export function firstPosition(scanned: Scanned): ScanPosition | null {
 }
 
 /** Returns the start of one partition, for a scan of it alone. */
-export function partitionStart(
-  { circle }: Pick<Scanned, 'circle'>,
-  partition: number,
-): ScanPosition {
+function partitionStart({ circle }: Pick<Scanned, 'circle'>, partition: number): ScanPosition {
   const arc = circle?.arcOf(partition) ?? undefined;
   return { partition, at: new Uint8Array(), ...(arc && { arc }) };
+}
+
+/**
+ * Returns where a scan begins, or continues after `position`; null when nothing is left. `only`:
+ * the one partition that it reads. Throws CURSOR_INVALID like currentPosition.
+ */
+export function startOfScan(
+  scanned: Scanned,
+  shapes: Shapes,
+  { only, position }: { readonly only: number | null; readonly position: ScanPosition | null },
+): ScanPosition | null {
+  if (position === null)
+    return only === null ? firstPosition(scanned) : partitionStart(scanned, only);
+  // The end of a range is the first key of the next one, which is not read.
+  if (only !== null && isOrdered(scanned.partitioner)) return { partition: only, at: position.at };
+  return currentPosition(scanned, shapes, position);
+}
+
+/** Whether a scan of this partition alone may continue at the position. */
+export function isPositionIn(
+  partitioner: Partitioner,
+  only: number,
+  { partition, at, arc }: ScanPosition,
+): boolean {
+  if (isOrdered(partitioner)) {
+    const { start, end } = intervalOf(partitioner, only) ?? {};
+    const isBelow = start instanceof Uint8Array && isBefore(at, start);
+    return !isBelow && !(end instanceof Uint8Array && isBefore(end, at));
+  }
+  if (arc === undefined) return partition === only;
+  const circle = circleOf(partitioner);
+  // Only its own scans know the arc of a former partition.
+  const own = circle === null ? null : (circle.arcOf(only) ?? arc);
+  return arc.start === own?.start && arc.end === own.end;
 }
 
 /**

@@ -4,12 +4,10 @@ import { listKeysMax } from '@ringwright/base/limits';
 import { scanAnswerBytesMax } from '@ringwright/base/limits-listeners';
 import {
   boundsAt,
-  currentPosition,
-  firstPosition,
   nextPosition,
-  partitionStart,
   type ScanPosition,
   scannedOf,
+  startOfScan,
 } from '@ringwright/ring/partitioner/scan-order';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { type PageRow, unpackPage } from '@ringwright/wire/listing';
@@ -53,9 +51,8 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
   const { keyspace, limit, isWanted, only, prefix } = scan;
   const { ring } = ports.rings.get(keyspace);
   const scanned = scannedOf(ring, { bounds: withinPrefix(scan, prefix), prefix });
-  const first = only === null ? firstPosition(scanned) : partitionStart(scanned, only);
   const rows: PageRow[] = [];
-  let position = scan.position === null ? first : currentPosition(scanned, ring, scan.position);
+  let position = startOfScan(scanned, ring, scan);
   let [rowsRead, bytes] = [0, 0];
   const turn = new Turn();
   for (let pages = 0; pages < PARTITIONS_AT_ONCE && position !== null; pages += 1) {

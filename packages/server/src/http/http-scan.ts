@@ -3,10 +3,13 @@ import { asBuffer } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, listKeysMax } from '@ringwright/base/limits';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
-import { circleOf } from '@ringwright/ring/partitioner/hash-circle';
 import { keyOfText } from '@ringwright/ring/partitioner/key-text';
 import { isLive } from '@ringwright/ring/partitioner/live-ids';
-import { isOrdered, type ScanPosition } from '@ringwright/ring/partitioner/scan-order';
+import {
+  isOrdered,
+  isPositionIn,
+  type ScanPosition,
+} from '@ringwright/ring/partitioner/scan-order';
 import type { Ring } from '@ringwright/ring/ring';
 import type { PageRow } from '@ringwright/wire/listing';
 import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
@@ -85,13 +88,9 @@ function scanLevel(word: string | null): KeyspaceScan['consistency'] {
 }
 
 /** Whether the cursor is valid for this ring, and for the partition if the scan reads only one. */
-function isOf(ring: Ring, only: number | null, { partition, arc }: ScanPosition): boolean {
-  if (partition >= ring.partitions) return false;
-  if (only === null || isOrdered(ring.partitioner)) return true;
-  const partitionArc = circleOf(ring.partitioner)?.arcOf(only);
-  return arc === undefined
-    ? partition === only
-    : arc.start === partitionArc?.start && arc.end === partitionArc.end;
+function isOf(ring: Ring, only: number | null, position: ScanPosition): boolean {
+  if (position.partition >= ring.partitions) return false;
+  return only === null || isPositionIn(ring.partitioner, only, position);
 }
 
 function itemOf(row: PageRow, { values }: Pick<KeyspaceScan, 'values'>): object {
