@@ -2,6 +2,7 @@
 // it is given.
 
 import { anyToken, type Need, nothing } from '@ringwright/access/need';
+import { hasCode } from '@ringwright/base/coded-error';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
@@ -141,7 +142,10 @@ export function mayKnow(
   return ports.guard.allowsTo(client.credential, { kind: 'ring', keyspace: name });
 }
 
-/** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
+/**
+ * Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, and a refusal that does not name a
+ * default keyspace of others.
+ */
 export function requireCommand(
   command: RedisCommand,
   call: RedisCall,
@@ -151,7 +155,16 @@ export function requireCommand(
   if (!guard.demands) return;
   // Callers without a token must not learn whether a ring is here.
   if (command.needs !== 'nothing') guard.require(call.client.credential, [anyToken]);
-  guard.require(call.client.credential, commandNeeds(command, call, effect));
+  const needs = commandNeeds(command, call, effect);
+  try {
+    guard.require(call.client.credential, needs);
+  } catch (error) {
+    const isChosen = call.keyspace !== null || !hasCode(error, 'PERMISSION_MISSING');
+    if (isChosen || mayKnow(call, currentKeyspace(call))) throw error;
+    throw new RedisRefusal(
+      'NOPERM this token has no role in the keyspace of database 0: SELECT its own by name',
+    );
+  }
 }
 
 function commandNeeds(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { granted, signedAccess, testToken } from '../../../../test/support/access.ts';
 import { credentialFrom } from '../access/credential.ts';
 import { Guard } from '../access/guard.ts';
-import type { RedisCall } from './redis-command.ts';
+import { type RedisCall, type RedisCommand, requireCommand } from './redis-command.ts';
 import { connectionCommands } from './redis-connection-commands.ts';
 import { serverCommands } from './redis-server-commands.ts';
 
@@ -50,6 +50,23 @@ test('SELECT answers for a keyspace of others as for one that does not exist', (
   };
   expect(refusal('salaries')).toBe(refusal('nothing'));
   expect(refusal('salaries')).toContain('no ring');
+});
+
+test('a command in a default keyspace of others does not name it', () => {
+  const command = { needs: 'read', keys: 'first' } as unknown as RedisCommand;
+  const refusal = (keyspace: string): string => {
+    const call = callOf('tax:1');
+    const ports = { ...call.ports, about: { ...call.ports.about, keyspace } };
+    try {
+      requireCommand(command, { ...call, ports }, 'read');
+    } catch (error) {
+      return String((error as Error).message);
+    }
+    return 'taken';
+  };
+  expect(refusal('salaries')).toMatch(/^NOPERM .*SELECT its own by name$/);
+  expect(refusal('salaries')).not.toContain('salaries');
+  expect(refusal('notes')).toContain('it needs read this key of notes');
 });
 
 test('INFO lists only the keyspaces that the token may use', () => {
