@@ -44,6 +44,11 @@ export const sideJobsMax = 64;
  */
 export const sideProcessIdleMsMax = 10_000;
 /**
+ * A helper process with work that does nothing for this long is killed, and its work fails: as
+ * long as Linux waits before it calls a process hung. No disk in use takes as long for one sync.
+ */
+export const sideProcessStallMsMax = 120_000;
+/**
  * Checkpoints wait for a copy by another process until the WAL is half this long
  * (PartitionWal.exceeds). Then the copy is taken in another way, or repeated. Moving 16 MiB takes
  * ~80 ms of one turn.

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type BackgroundOptions, BackgroundProcess } from './background-process.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -104,9 +104,9 @@ test('after an end the next process is new, and a requested end is not reported'
   const first = await pid();
   expect(process.start()).toBe(false);
   expect(await pid()).toBe(first);
-  process.kill();
+  process.kill('it hangs');
   await waitFor('its end', { ask: () => lost, until: ({ length }) => length === 1 });
-  expect(lost).toEqual(['it ended with SIGKILL']);
+  expect(lost).toEqual(['it hangs']);
   expect(process.running).toBe(false);
   expect(await pid()).not.toBe(first);
   process.end();
@@ -123,4 +123,40 @@ test('a process without work is ended at last, and one with work is not', async 
   process.hold(false);
   await waitFor('its end', { ask: () => lost, until: ({ length }) => length === 1 });
   expect(lost).toEqual(['it was idle']);
+});
+
+test('a process with work that is stopped is killed, and the next one runs', async () => {
+  const { process: stopped, lost, pid } = watched({ stallMsMax: 1_200 });
+  const first = await pid();
+  process.kill(first, 'SIGSTOP');
+  stopped.hold(true);
+  await waitFor('its end', { ask: () => lost, until: ({ length }) => length === 1 });
+  expect(lost).toEqual(['it made no progress for 1.2 s']);
+  expect(await pid()).not.toBe(first);
+});
+
+test('a process that does not end when killed is lost, and no other starts beside it', async () => {
+  const { process: stuck, lost, pid } = watched();
+  const first = await pid();
+  const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+  onTestFinished(() => kill.mockRestore());
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  stuck.kill('it hangs');
+  vi.advanceTimersByTime(60_000);
+  expect(lost).toEqual(['it hangs, and it cannot be killed: its disk does not answer']);
+  expect(() => stuck.start()).toThrow('does not end');
+  kill.mockRestore();
+  vi.useRealTimers();
+  process.kill(first, 'SIGKILL');
+  const tryStart = (): boolean => {
+    try {
+      return stuck.start();
+    } catch {
+      return false;
+    }
+  };
+  await waitFor('a start', { ask: tryStart, until: (isStarted) => isStarted });
+  expect(await pid()).not.toBe(first);
+  expect(lost).toHaveLength(1);
 });

@@ -2,11 +2,15 @@
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { progressOf, watchProgress } from './process-progress.ts';
 
 /** Larger blocks come from the kernel and are returned to it: the maximum that glibc allows. */
 const KEPT_PIECE_BYTES = 32 * 1024 * 1024;
 /** Free memory that glibc keeps before it returns any. */
 const KEPT_BYTES = 64 * 1024 * 1024;
+
+/** A killed process that lives on for this long is stuck in the kernel. */
+const KILL_MS_MAX = 5_000;
 
 /**
  * Environment variables that make Linux's C library keep freed memory. Returning a block of 256 KiB
@@ -25,10 +29,17 @@ const KEEP_MEMORY = {
  */
 const NICE = 10;
 
-export interface BackgroundOptions<Answer> {
+export interface BackgroundOptions<Answer, Order = never> {
   readonly program: URL;
   /** The process is ended after this time without work: it holds ~45 MB. */
   readonly idleMsMax: number;
+  /**
+   * A process with work that makes no progress for this long is killed; absent: it may take any
+   * time. See watchProgress.
+   */
+  readonly stallMsMax?: number;
+  /** An order without effect, sent before each look: a process that waits for work wakes up. */
+  readonly wakeOrder?: () => Order;
   readonly onAnswer: (answer: Answer) => void;
   /**
    * Called when the process has ended for any reason, or could not start; not called after `end`.
@@ -69,7 +80,7 @@ done`;
  * between pieces of work. It keeps this process alive only while it has work.
  */
 export class BackgroundProcess<Order extends Serializable, Answer> {
-  readonly #options: BackgroundOptions<Answer>;
+  readonly #options: BackgroundOptions<Answer, Order>;
   #shell: ChildProcess | null = null;
   /** Pid of the program that the shell reported last. */
   #pid: number | null = null;
@@ -79,8 +90,13 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
   /** Orders for a program that has not started. */
   #queuedOrders: Order[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
+  #stopWatch: (() => void) | null = null;
+  /** Why the program is being killed; null: it is not. */
+  #killReason: string | null = null;
+  /** Whether the program was killed and has not ended: it waits for a disk that does not answer. */
+  #isStuck = false;
 
-  constructor(options: BackgroundOptions<Answer>) {
+  constructor(options: BackgroundOptions<Answer, Order>) {
     this.#options = options;
   }
 
@@ -93,9 +109,13 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     this.#shell ??= this.#fork();
   }
 
-  /** Returns false if the process was running already. Throws what `fork` throws. */
+  /**
+   * Returns false if the process was running already. Throws what `fork` throws, and an Error while
+   * a killed process does not end: with each new one more would hang.
+   */
   start(): boolean {
     if (this.#isStarted) return false;
+    if (this.#isStuck) throw new Error('the process before it was killed and does not end');
     this.park();
     this.#isStarted = true;
     this.#beginParked();
@@ -165,7 +185,11 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     clearTimeout(this.#idleTimer);
     if (this.#shell === null || !this.#isStarted) return;
     holdBy(this.#shell, hasWork);
-    if (hasWork) return;
+    if (hasWork) {
+      this.#stopWatch ??= this.#watch();
+      return;
+    }
+    this.#endWatch();
     this.#idleTimer = setTimeout(() => this.#endIdle(), this.#options.idleMsMax);
     this.#idleTimer.unref();
   }
@@ -181,29 +205,63 @@ export class BackgroundProcess<Order extends Serializable, Answer> {
     this.#options.onLost('it was idle');
   }
 
-  /** Kills a process that hangs. */
-  kill(): void {
-    this.#shell?.kill('SIGKILL');
+  #watch(): () => void {
+    const { stallMsMax, wakeOrder } = this.#options;
+    if (stallMsMax === undefined) return () => undefined;
+    const progress = (): string | null => {
+      if (wakeOrder !== undefined) this.send(wakeOrder());
+      if (this.#stage !== 'begun' || this.#pid === null) return 'not begun';
+      return progressOf(this.#pid);
+    };
+    const onStall = (): void => this.kill(`it made no progress for ${stallMsMax / 1000} s`);
+    return watchProgress(progress, { stallMsMax, onStall });
+  }
+
+  #endWatch(): void {
+    this.#stopWatch?.();
+    this.#stopWatch = null;
+  }
+
+  /**
+   * Kills a process that hangs. Its shell ends after it. If the program does not end, because the
+   * kernel waits for a disk, it is reported as lost all the same.
+   */
+  kill(why: string): void {
+    if (this.#killReason !== null || this.#shell === null) return;
+    this.#killReason = why;
+    if (this.#stage !== 'begun') this.#shell.kill('SIGKILL');
     endProgram(this.#pid, 'SIGKILL');
+    const shell = this.#shell;
+    setTimeout(() => {
+      if (this.#shell !== shell || !this.#isStarted) return;
+      this.#endWatch();
+      holdBy(shell, false);
+      [this.#isStuck, this.#isStarted] = [true, false];
+      this.#queuedOrders = [];
+      this.#options.onLost(`${why}, and it cannot be killed: its disk does not answer`);
+    }, KILL_MS_MAX).unref();
   }
 
   /** Idempotent. */
   end(): void {
     clearTimeout(this.#idleTimer);
-    this.kill();
+    this.#endWatch();
+    this.#shell?.kill('SIGKILL');
+    endProgram(this.#pid, 'SIGKILL');
     // Also ends a program whose pid is not known yet.
     controlPipeOf(this.#shell)?.destroy();
     this.#shell = null;
     this.#pid = null;
     this.#stage = 'none';
-    this.#isStarted = false;
+    [this.#isStarted, this.#isStuck] = [false, false];
+    this.#killReason = null;
     this.#queuedOrders = [];
   }
 
   #lose(why: string): void {
-    const wasStarted = this.#isStarted;
+    const [wasStarted, killReason] = [this.#isStarted, this.#killReason];
     this.end();
-    if (wasStarted) this.#options.onLost(why);
+    if (wasStarted) this.#options.onLost(killReason ?? why);
   }
 }
 

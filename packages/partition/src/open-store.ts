@@ -7,7 +7,12 @@ import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
-import { heldWalBytesMax, sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
+import {
+  heldWalBytesMax,
+  sideJobsMax,
+  sideProcessIdleMsMax,
+  sideProcessStallMsMax,
+} from '@ringwright/base/limits-copies';
 import {
   descriptorsKept,
   openFileBytes,
@@ -136,7 +141,8 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     onFailure: fail,
     finish: (partition) => finishFile(ready, partition),
   });
-  const sideOptions = { jobsMax: sideJobsMax, idleMsMax: sideProcessIdleMsMax };
+  const processLimits = { idleMsMax: sideProcessIdleMsMax, stallMsMax: sideProcessStallMsMax };
+  const sideOptions = { jobsMax: sideJobsMax, ...processLimits };
   let staged = 0;
   const parts: StoreParts = {
     ...ready,
@@ -147,7 +153,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     durableKeyspaces: new Set(),
     audits: new SideProcess(sideOptions),
     copies: new SideProcess(sideOptions),
-    carrier: new CopyProcess({ ...(options.copies ?? anyCopies), idleMsMax: sideProcessIdleMsMax }),
+    carrier: new CopyProcess({ ...(options.copies ?? anyCopies), ...processLimits }),
     newIncarnation: () => {
       const incarnation = options.newIncarnation();
       assert(isIncarnation(incarnation), `incarnation ${JSON.stringify(incarnation)}`);

@@ -70,6 +70,15 @@ test('a carrier that hangs can be killed, which ends its copies', async () => {
   expect(await hanging.ended).toBe('COPY_CUT');
 });
 
+test('a carrier that is stopped is killed, which ends its copies', async () => {
+  const stops = program('stops', "process.kill(process.pid, 'SIGSTOP')");
+  const made = carrier({ program: stops, stallMsMax: 1_200 });
+  const stopped = outcome();
+  made.begin(stopped.task)(order);
+  expect(await stopped.ended).toBe('COPY_CUT');
+  expect(made.running).toBe(false);
+});
+
 test('the carrier listens at its port, and reports an error if the port is in use', async () => {
   const free = carrier();
   const port = await free.port();

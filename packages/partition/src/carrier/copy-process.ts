@@ -4,7 +4,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { CopyAnswer, CopyOrder, CopyReport } from './copy-work.ts';
 
-interface CopyProcessOptions extends Pick<BackgroundOptions<CopyAnswer>, 'idleMsMax'> {
+interface CopyProcessOptions
+  extends Pick<BackgroundOptions<CopyAnswer>, 'idleMsMax' | 'stallMsMax'> {
   /** Address at which other servers' carriers reach this one. */
   readonly host: string;
   /** 0: any free port. */
@@ -40,9 +41,11 @@ export class CopyProcess {
 
   constructor(options: CopyProcessOptions) {
     this.#options = options;
-    const { program = PROGRAM, idleMsMax } = options;
+    const { program = PROGRAM, idleMsMax, stallMsMax } = options;
     this.#process = new BackgroundProcess({
-      ...{ program, idleMsMax },
+      ...{ program, idleMsMax, ...(stallMsMax !== undefined && { stallMsMax }) },
+      // It may wait for other servers: only one that takes no orders hangs.
+      wakeOrder: () => ({ kind: 'rate', rate: this.#rate }),
       onAnswer: (answer) => this.#onAnswer(answer),
       onLost: (reason) => this.#onLost(reason),
     });
@@ -87,7 +90,7 @@ export class CopyProcess {
 
   /** Kills a process that hangs. */
   kill(): void {
-    this.#process.kill();
+    this.#process.kill('it reported no progress');
   }
 
   /** Ends the process and all its copies. Idempotent. */

@@ -75,6 +75,7 @@ export class CarrierCopy {
       }
       return await this.#staged.adopt(() => this.#synced.promise);
     } finally {
+      clearTimeout(this.#watchdog);
       this.#order({ kind: 'end' });
       await this.#staged.remove();
     }
@@ -97,8 +98,11 @@ export class CarrierCopy {
     } else if (report.kind === 'taken') {
       this.#received = this.description.bytes;
       this.#endFetch()?.resolve(report.checksum);
-    } else if (report.kind === 'synced') this.#synced.resolve();
-    else if (report.kind === 'cut') {
+      this.#restartWatchdog(); // until it is synced
+    } else if (report.kind === 'synced') {
+      clearTimeout(this.#watchdog);
+      this.#synced.resolve();
+    } else if (report.kind === 'cut') {
       this.#received = report.received;
       const code = report.wasOpen ? 'COPY_CUT' : 'PEER_UNREACHABLE';
       const progress = `${report.received} of ${this.description.bytes} bytes`;

@@ -32,8 +32,8 @@ function sideProcess(
 }
 
 /**
- * A program that dies of files named `throw` and `exit`, never answers for `hang`, waits for the
- * disk with `slow` until it gets `sync`, and finds nothing in other files.
+ * A program that dies of files named `throw` and `exit`, never answers for `hang`, stops at `stop`,
+ * waits for the disk with `slow` until it gets `sync`, and finds nothing in other files.
  */
 function crashing(): URL {
   const program = join(folder, 'crash.mjs');
@@ -45,6 +45,7 @@ function crashing(): URL {
        if (file === 'throw') throw new Error('boom');
        if (file === 'exit') process.exit(3);
        if (file === 'hang') return;
+       if (file === 'stop') process.kill(process.pid, 'SIGSTOP');
        if (file === 'slow') slow.push(id);
        const synced = file === 'sync' ? slow.splice(0) : [];
        for (const one of synced) process.send({ id: one, answer: found });
@@ -81,6 +82,13 @@ test('a process that dies fails only the job that it was doing', async () => {
     'rejected',
     'fulfilled',
   ]);
+});
+
+test('a process that stops is killed: its job fails, and the next one runs', async () => {
+  const audits = sideProcess({ program: crashing(), stallMsMax: 1_200 });
+  const [stopped, fine] = await Promise.allSettled([audits.audit('stop'), audits.audit('fine')]);
+  expect(stopped).toMatchObject({ reason: { message: /made no progress for 1.2 s/ } });
+  expect(fine).toMatchObject({ status: 'fulfilled' });
 });
 
 test('a job begins while another waits for the disk, and both fail with the process', async () => {

@@ -60,7 +60,8 @@ interface Gathering {
   readonly results: Promise<unknown>;
 }
 
-interface SideProcessOptions extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax'> {
+interface SideProcessOptions
+  extends Pick<BackgroundOptions<SideMessage>, 'idleMsMax' | 'stallMsMax'> {
   /** Maximum number of files queued and in progress; beyond it STORE_BUSY. */
   readonly jobsMax: number;
   /** The program; tests use one that crashes. */
@@ -86,10 +87,10 @@ export class SideProcess {
   #nextId = 1;
   #closed = false;
 
-  constructor({ jobsMax, idleMsMax, program = PROGRAM }: SideProcessOptions) {
+  constructor({ jobsMax, program = PROGRAM, ...limits }: SideProcessOptions) {
     this.#jobsMax = jobsMax;
     this.#process = new BackgroundProcess({
-      ...{ program, idleMsMax },
+      ...{ program, ...limits },
       onAnswer: (message) => this.#onMessage(message),
       onLost: (reason) => this.#onLost(new Error(`the side process: ${reason}`)),
     });
