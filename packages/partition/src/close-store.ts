@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { lowerFlag } from '@ringwright/node/durable-flag';
+import { writeCheckpoints } from './file/checkpoints.ts';
 import { dataPaths } from './file/data-paths.ts';
 import { noteIfReplaced } from './file/lost-file.ts';
 import { noSegment, noteSynced, type Partition } from './file/partition.ts';
@@ -63,6 +64,7 @@ async function removeNeedlessLog({ root, registry, failure }: StoreParts): Promi
   const isNeeded = [...registry.all()].some(({ dirtySegment }) => dirtySegment !== noSegment);
   if (failure !== null || isNeeded) return;
   const directory = dataPaths.log(root);
+  await writeCheckpoints(root, registry);
   await lowerFlag(dataPaths.logInUse(root));
   // failpoint: close.log-unused
   await removeSegments(directory, await listSegments(directory));

@@ -27,6 +27,7 @@ import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { lockDirectory } from './audit/directory-lock.ts';
 import { CopyProcess } from './carrier/copy-process.ts';
+import { writeCheckpoints } from './file/checkpoints.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
 import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { Memtables } from './file/memtables.ts';
@@ -139,6 +140,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     files: ready.files,
     segmentsBehindMax: limits.logSegmentsBehindMax,
     onFailure: fail,
+    beforeRemoval: () => writeCheckpoints(root, registry),
     finish: (partition) => finishFile(ready, partition),
   });
   const processLimits = { idleMsMax: sideProcessIdleMsMax, stallMsMax: sideProcessStallMsMax };

@@ -1,6 +1,7 @@
 // Brings the partition files to the state before a crash, and begins a new log.
 import { assert } from '@ringwright/base/assert';
 import { raiseFlag } from '@ringwright/node/durable-flag';
+import { writeCheckpoints } from './file/checkpoints.ts';
 import { dataPaths } from './file/data-paths.ts';
 import { Memtables } from './file/memtables.ts';
 import { noSegment, type Partition } from './file/partition.ts';
@@ -69,6 +70,7 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
   const newSegment = await createSegment(directory, (segments.at(-1) ?? 0) + 1);
   try {
     await raiseFlag(dataPaths.logInUse(root));
+    if (segments.some((number) => number < needed)) await writeCheckpoints(root, registry);
     // failpoint: replay.before-removal
     await removeSegments(
       directory,

@@ -22,6 +22,7 @@ export const dataPaths = {
   log: (root: string): string => join(root, 'log'),
   logInUse: (root: string): string => join(root, 'log-in-use'),
   partitions: (root: string): string => join(root, 'partitions'),
+  checkpoints: (root: string): string => join(root, 'checkpoints'),
   emptyPartitions: (root: string): string => join(root, 'empty-partitions'),
   staging: (root: string): string => join(root, 'staging'),
   trash: (root: string): string => join(root, 'trash'),

@@ -1,5 +1,6 @@
 // In-memory state of one partition that a store holds, whether its file is open or not.
 import type { CodedError } from '@ringwright/base/coded-error';
+import type { SyncedFile } from './checkpoints.ts';
 import type { FileIdentities } from './file-identity.ts';
 import type { MarksChange } from './marks-change.ts';
 import type { PartitionFile } from './partition-file.ts';
@@ -40,6 +41,8 @@ export interface Partition {
   usedAt: number;
   /** The oldest log segment with writes that no checkpoint has synced; or `noSegment`. */
   dirtySegment: number;
+  /** What a checkpoint has synced, if it is known: see writeCheckpoints. */
+  synced: SyncedFile | null;
   /** The oldest segment that a copy will need when it replaces the file; or `noSegment`. */
   neededSegment: number;
   /** The segment whose dictionary defines this partition, and its index there. */
@@ -82,6 +85,7 @@ export function newPartition(ref: {
     isCheckpointDue: false,
     usedAt: 0,
     dirtySegment: noSegment,
+    synced: null,
     neededSegment: noSegment,
     logSegment: -1,
     logIndex: -1,

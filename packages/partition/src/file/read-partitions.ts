@@ -2,6 +2,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { checkNotOlder, readCheckpoints } from './checkpoints.ts';
 import { dataPaths } from './data-paths.ts';
 import type { EmptyPartition, EmptyPartitions } from './empty-partitions.ts';
 import { newPartitionInfo } from './new-partition-file.ts';
@@ -25,11 +26,15 @@ export async function readPartitions(
   { files, empties }: { readonly files: OpenFiles; readonly empties: EmptyPartitions },
 ): Promise<Registry> {
   const registry = new Registry();
+  const checkpoints = await readCheckpoints(root);
   for (const folder of await listPartitionDirectories(root)) {
     if (await isUnfinished(folder, empties)) await removeUnfinished(root, folder.directory);
     else {
       await empties.remove(folder);
-      registry.add(await readPartition(root, folder, files));
+      const partition = await readPartition(root, folder, files);
+      checkNotOlder(root, partition, checkpoints);
+      if (partition.damage !== null) files.abandon(partition);
+      registry.add(partition);
     }
     await setImmediate();
   }

@@ -13,6 +13,8 @@ interface CheckpointerOptions {
   readonly files: Pick<OpenFiles, 'use'>;
   readonly segmentsBehindMax: number;
   readonly onFailure: (error: unknown) => void;
+  /** See writeCheckpoints. */
+  readonly beforeRemoval: () => Promise<void>;
   /** See finishFile. */
   readonly finish: (partition: Partition) => Promise<void>;
 }
@@ -97,8 +99,11 @@ export class Checkpointer {
     using _ = pinned(partition);
     try {
       const file = this.#options.files.use(partition);
+      const { incarnation } = partition;
+      const { seq } = file;
       const isComplete = await file.checkpointInPool();
       if (partition.file !== file || partition.damage !== null || partition.isDropped) return;
+      if (isComplete) partition.synced = { incarnation, seq };
       if (isComplete && partition.isNew) {
         await this.#options.finish(partition);
         // Rows that arrived during `finish` may have been flushed, but are not synced.
@@ -120,17 +125,16 @@ export class Checkpointer {
   }
 
   async #removeUnneeded(): Promise<void> {
-    const { log, logDirectory, partitions } = this.#options;
+    const { log, logDirectory, partitions, beforeRemoval } = this.#options;
     let needed = log.currentSegment;
     for (const { dirtySegment, neededSegment } of partitions()) {
       needed = Math.min(needed, dirtySegment, neededSegment);
     }
     const segments = await listSegments(logDirectory);
+    const unneeded = segments.filter((number) => number < needed);
+    if (unneeded.length > 0) await beforeRemoval();
     // failpoint: checkpoint.before-removal
-    await removeSegments(
-      logDirectory,
-      segments.filter((number) => number < needed),
-    );
+    await removeSegments(logDirectory, unneeded);
   }
 
   /** Starts nothing more, and waits for the running checkpoint. */

@@ -129,6 +129,7 @@ test('a segment stays until the next one exists, even if nobody needs what it ho
     files: { use: () => Promise.reject(new Error('no file is open')) as never },
     segmentsBehindMax: 1,
     onFailure,
+    beforeRemoval: () => Promise.resolve(),
     finish: () => Promise.resolve(),
   });
   // The next segment cannot be created, as on a full disk.
