@@ -87,9 +87,11 @@ function isSigned(cert: X509Certificate, authorities: readonly X509Certificate[]
   return authorities.some((issuer) => cert.checkIssued(issuer) && cert.verify(issuer.publicKey));
 }
 
-function certifiedBy({ subject, subjectAltName, validToDate }: X509Certificate): Certified {
+function certifiedBy(certificate: X509Certificate): Certified {
+  const { subject, subjectAltName, validFromDate, validToDate } = certificate;
   const names = (subjectAltName ?? '').split(', ');
   const uris = names.filter((name) => name.startsWith('URI:')).map((name) => name.slice(4));
   const grants = uris.map(grantOfUri).filter((grant) => grant !== null);
-  return { name: subject.replace(/^CN=/, ''), grants, endsMs: validToDate.getTime() };
+  const [startsMs, endsMs] = [validFromDate.getTime(), validToDate.getTime()];
+  return { name: subject.replace(/^CN=/, ''), grants, startsMs, endsMs };
 }

@@ -23,6 +23,7 @@ export interface Certified {
   /** From the certificate's subject, for the log. */
   readonly name: string;
   readonly grants: readonly Grant[];
+  readonly startsMs: number;
   readonly endsMs: number;
 }
 

@@ -1,4 +1,6 @@
 // Tests which calls the guard allows, by access document, token and proof of being a peer.
+
+import { Socket } from 'node:net';
 import type { GrantedToken } from '@ringwright/access/access-document';
 import { role } from '@ringwright/access/need';
 import { storedAccess } from '@ringwright/access/open-access';
@@ -7,7 +9,7 @@ import { messageKinds } from '@ringwright/wire/messages';
 import { expect, test } from 'vitest';
 import { granted, signedAccess, testToken } from '../../../../test/support/access.ts';
 import { fillHandlers } from '../handlers.ts';
-import { credentialFrom } from './credential.ts';
+import { type Certified, credentialFrom } from './credential.ts';
 import { Guard } from './guard.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -19,12 +21,13 @@ function guarded(tokens: readonly GrantedToken[] | null, isStrict = false) {
     access: tokens === null ? null : storedAccess(signedAccess({ tokens: [...tokens] })),
   };
   const clock = { ms: 1_000 };
+  const certificates = new Map<unknown, Certified>();
   const refusals: Refusal[] = [];
   const guard = new Guard({
     access: () => held.access,
     isStrict,
     operatorListen: null,
-    certified: () => null,
+    certified: (socket) => certificates.get(socket) ?? null,
     nowMs: () => clock.ms,
     onRefusal: (refusal) => refusals.push(refusal),
   });
@@ -45,8 +48,29 @@ function guarded(tokens: readonly GrantedToken[] | null, isStrict = false) {
     guard.show(one, { ...credentialFrom('10.0.0.9:1', token), isPeer: () => isPeer });
     return one;
   };
-  return { guard, clock, refusals, grant, codeOf, showing };
+  const certify = (certified: Certified): Caller => {
+    const one = caller();
+    const socket = new Socket();
+    certificates.set(socket, certified);
+    guard.show(one, { ...credentialFrom('10.0.0.9:1', null), socket });
+    return one;
+  };
+  return { guard, clock, refusals, grant, codeOf, showing, certify };
 }
+
+test('a certificate grants its roles from its first moment to its last', () => {
+  const { codeOf, clock, certify, guard } = guarded([]);
+  const grants = [{ role: 'operator' }] as const;
+  const ada = certify({ name: 'ada', grants, startsMs: 2_000, endsMs: 3_000 });
+  const codes = [1_999, 2_000, 2_999, 3_000].map((ms) => {
+    clock.ms = ms;
+    return codeOf(ada);
+  });
+  expect(codes).toEqual(['TOKEN_REFUSED', 'allowed', 'allowed', 'TOKEN_REFUSED']);
+  expect(() => guard.requireOf(ada, operate, {})).toThrow('the certificate ada expired at');
+  clock.ms = 1_999;
+  expect(() => guard.requireOf(ada, operate, {})).toThrow('ada is not valid before');
+});
 
 test('without an access document everybody is allowed, or nobody on a strict server', () => {
   expect(guarded(null).codeOf(caller())).toBe('allowed');

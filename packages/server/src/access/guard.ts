@@ -146,7 +146,7 @@ export class Guard {
     const applicable = (grants: readonly Grant[]): readonly Grant[] =>
       isOperatorIgnored ? grants.filter(({ role }) => role !== 'operator') : grants;
     const certified = this.#certified(credential);
-    if (certified !== null && !this.#hasEnded(certified)) {
+    if (certified !== null && this.#isInForce(certified)) {
       if (permits(applicable(certified.grants), need)) return true;
     }
     const granted = this.#grantedTo(credential);
@@ -164,8 +164,9 @@ export class Guard {
     return socket === null ? null : this.#ports.certified(socket);
   }
 
-  #hasEnded({ endsMs }: Certified): boolean {
-    return endsMs <= this.#ports.nowMs();
+  #isInForce({ startsMs, endsMs }: Certified): boolean {
+    const nowMs = this.#ports.nowMs();
+    return startsMs <= nowMs && nowMs < endsMs;
   }
 
   #grantedTo(credential: Credential): GrantedToken | null {
@@ -223,12 +224,15 @@ export class Guard {
   }
 
   #certificateRefused(certified: Certified, needs: string): CodedError {
-    const { name, endsMs } = certified;
+    const { name, startsMs, endsMs } = certified;
     const details = { certificate: name, needs };
     const hint = 'ring-builder certs issue NAME --role ROLE makes one';
-    if (this.#hasEnded(certified)) {
-      const ended = new Date(endsMs).toISOString();
-      return new CodedError('TOKEN_REFUSED', `the certificate ${name} expired at ${ended}`, {
+    if (!this.#isInForce(certified)) {
+      const isEarly = this.#ports.nowMs() < startsMs;
+      const end = isEarly ? 'is not valid before' : 'expired at';
+      const time = new Date(isEarly ? startsMs : endsMs).toISOString();
+      const message = `the certificate ${name} ${end} ${time}`;
+      return new CodedError('TOKEN_REFUSED', message, {
         hint,
         details,
       });
