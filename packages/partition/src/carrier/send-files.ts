@@ -77,19 +77,25 @@ export class FileSender {
   async detach({ id, directory }: OrderOf<'detach'>): Promise<void> {
     const outgoing = this.#outgoing.get(id);
     if (outgoing === undefined) return;
+    const source = outgoing.files;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const parts = outgoing.parts.map(({ path, bytes }) => {
       return { path: join(directory, basename(path)), bytes };
     });
-    const source = outgoing.files;
     const target = PartFiles.open(parts, 'wx+');
     const piece = Buffer.allocUnsafe(copyWriteBytes);
-    for (let at = 0; at < source.bytes; ) {
-      const length = await source.read(piece, at);
-      target.write(piece.subarray(0, length), at);
-      at += length;
+    try {
+      for (let at = 0; at < source.bytes && this.#outgoing.has(id); ) {
+        const length = await source.read(piece, at);
+        target.write(piece.subarray(0, length), at);
+        at += length;
+      }
+      // Otherwise the copy has ended, and closed the source.
+      if (this.#outgoing.has(id)) outgoing.files = target;
+    } finally {
+      if (outgoing.files !== target) await target.close();
     }
-    outgoing.files = target;
+    if (outgoing.files !== target) return;
     await source.close();
     tellStore({ kind: 'detached', id });
   }
