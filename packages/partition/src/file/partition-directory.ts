@@ -47,12 +47,12 @@ export function makePartitionDirectory(
 
 /**
  * Makes the folder durable after its file is synced. From then on it counts, whatever else is on
- * the disk.
+ * the disk. All names are durable before CURRENT counts: a disk may keep a rename and lose an older
+ * name of the same directory.
  */
 export async function finishPartitionDirectory(home: string, incarnation: string): Promise<void> {
-  await syncDirectory(join(home, incarnation));
-  await syncDirectory(dirname(home));
-  await syncDirectory(dirname(dirname(home)));
+  const directories = [join(home, incarnation), home, dirname(home), dirname(dirname(home))];
+  await Promise.all(directories.map(syncDirectory));
   await replaceOwnFile(currentFile(home), Buffer.from(currentText(incarnation)));
 }
 
