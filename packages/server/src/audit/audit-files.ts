@@ -31,10 +31,14 @@ export async function listAuditFiles(folder: string): Promise<string[]> {
   return own.sort().map((name) => join(folder, name));
 }
 
-/** Returns the lines of a file, without an incomplete last line that a crash may have left. */
+/**
+ * Returns the lines of a file, without what a crash may have left at its end: an incomplete line,
+ * or zeros where the disk had not received the bytes, and what follows them. No line has a zero.
+ */
 export async function readAuditFile(file: string): Promise<string[]> {
   const text = String(await readRegularFile(file, READ_BYTES_MAX));
-  return text.split('\n').slice(0, -1);
+  const [received = ''] = text.split('\0', 1);
+  return received.split('\n').slice(0, -1);
 }
 
 export async function removeOldFiles(folder: string): Promise<void> {

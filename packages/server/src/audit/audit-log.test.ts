@@ -4,7 +4,7 @@ import { checkChain, parseLine } from '@ringwright/access/audit-line';
 import { auditFilesMax, auditWaitingMax } from '@ringwright/base/limits-access';
 import { expect, onTestFinished, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
-import { auditFolder, checkAuditLog, listAuditFiles } from './audit-files.ts';
+import { auditFile, auditFolder, checkAuditLog, listAuditFiles } from './audit-files.ts';
 import { AuditLog } from './audit-log.ts';
 
 async function dataForTest(): Promise<string> {
@@ -39,6 +39,44 @@ test('lines are chained across restarts, and a line cut short by a crash is remo
   ]);
   expect(await checkAuditLog(data)).toEqual([]);
   expect((await again.read(3, 1)).map((text) => parseLine(text)?.what)).toEqual(['two']);
+});
+
+test('zeros of a power loss are no forgery, and are removed with what follows', async () => {
+  const data = await dataForTest();
+  const log = await load(data);
+  for (const what of ['one', 'two', 'three']) log.note(event(what));
+  await log.flush();
+  const file = await onlyFile(data);
+  const good = String(await readFile(file));
+  const [, two = '', three = ''] = good.split('\n');
+  for (const lost of [two, two.slice(9), `${two}\n${three}`]) {
+    await writeFile(file, good.replace(lost, '\0'.repeat(lost.length)));
+    expect(await checkAuditLog(data)).toEqual([]);
+    const again = await load(data);
+    again.note(event('after'));
+    const lines = (await again.read(null, 100)).map(parseLine);
+    expect(lines.map((line) => [line?.seq, line?.what])).toEqual([
+      [1, 'one'],
+      [2, 'after'],
+    ]);
+    expect(await checkAuditLog(data)).toEqual([]);
+  }
+});
+
+test('a file that a crash left without a line does not restart the numbers', async () => {
+  const data = await dataForTest();
+  const log = await load(data);
+  for (const what of ['one', 'two']) log.note(event(what));
+  await log.flush();
+  for (const begun of ['', '\0'.repeat(300)]) {
+    await writeFile(auditFile(auditFolder(data), 3), begun);
+    const again = await load(data);
+    again.note(event('after'));
+    const last = parseLine((await again.read(null, 1))[0] ?? '');
+    expect(last).toMatchObject({ what: 'after' });
+    expect(last?.seq).toBeGreaterThan(2);
+    expect(await checkAuditLog(data)).toEqual([]);
+  }
 });
 
 test('the check finds a line that was changed, removed or inserted', async () => {
@@ -99,7 +137,8 @@ test('a failed write is reported, and the chain continues when the disk works ag
   await log.flush();
   expect(troubles).toHaveLength(before + 1);
   await rm(file, { recursive: true });
-  await writeFile(file, good);
+  // A full disk takes a part of a write.
+  await writeFile(file, `${String(good)}{"half":`);
   log.note(event('after'));
   const lines = (await log.read(null, 10)).map((text) => parseLine(text)?.kind);
   expect(lines).toEqual(['refused', 'refused', 'lost']);

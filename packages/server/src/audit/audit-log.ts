@@ -15,7 +15,8 @@ import {
   auditFlushMs,
   auditWaitingMax,
 } from '@ringwright/base/limits-access';
-import { makeDirectory } from '@ringwright/node/durable-files';
+import { makeDirectory, syncFile } from '@ringwright/node/durable-files';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import {
   auditFile,
   auditFolder,
@@ -40,6 +41,8 @@ export class AuditLog {
   #head: AuditHead = auditStart;
   /** The file being written; null: the next line begins a new one. */
   #file: { readonly path: string; bytes: number } | null = null;
+  /** Whether a write has failed that may have left half a line. */
+  #isTorn = false;
   #waiting: Waiting[] = [];
   #lostCount = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -49,12 +52,15 @@ export class AuditLog {
     this.#ports = ports;
   }
 
-  /** Continues after the last line on disk; removes an incomplete line that a crash has left. */
+  /**
+   * Continues after the last line on disk; removes what a crash has left after it. The newest file
+   * has no line if the crash came while it was begun.
+   */
   static async load(ports: AuditPorts): Promise<AuditLog> {
     const log = new AuditLog(ports);
     await makeDirectory(auditFolder(ports.data));
-    const path = (await listAuditFiles(auditFolder(ports.data))).at(-1);
-    if (path !== undefined) await log.#resume(path);
+    const files = await listAuditFiles(auditFolder(ports.data));
+    for (const path of files.toReversed()) if (await log.#resume(path)) break;
     return log;
   }
 
@@ -95,14 +101,17 @@ export class AuditLog {
     return found;
   }
 
-  async #resume(path: string): Promise<void> {
+  /** False when the file has no line. */
+  async #resume(path: string): Promise<boolean> {
     const lines = await readAuditFile(path);
     const bytes = lines.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
     await truncate(path, bytes);
     const last = lines.at(-1);
-    const line = last === undefined ? null : parseLine(last);
-    if (last !== undefined && line !== null) this.#head = headAfter(last, line);
+    if (last === undefined) return false;
+    const line = parseLine(last);
+    if (line !== null) this.#head = headAfter(last, line);
     this.#file = { path, bytes };
+    return true;
   }
 
   async #write(): Promise<void> {
@@ -132,12 +141,17 @@ export class AuditLog {
   async #append(firstSeq: number, text: string): Promise<void> {
     const folder = auditFolder(this.#ports.data);
     if (this.#file === null || this.#file.bytes >= auditFileBytesMax) {
+      // A power loss must not take the end of one file and leave the beginning of the next.
+      if (this.#file !== null) await syncFile(this.#file.path).catch(nullIfMissing);
       this.#file = { path: auditFile(folder, firstSeq), bytes: 0 };
     }
-    const isNew = this.#file.bytes === 0;
-    await appendFile(this.#file.path, text, { mode: 0o600 });
+    const { path, bytes } = this.#file;
+    if (this.#isTorn) await truncate(path, bytes).catch(nullIfMissing);
+    this.#isTorn = true;
+    await appendFile(path, text, { mode: 0o600 });
+    this.#isTorn = false;
     this.#file.bytes += Buffer.byteLength(text);
-    if (isNew) await removeOldFiles(folder);
+    if (bytes === 0) await removeOldFiles(folder);
   }
 }
 
