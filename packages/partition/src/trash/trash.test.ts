@@ -1,5 +1,5 @@
 // Tests the trash: what is deleted first, and that a restored file is `filling` and has a new life.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
 import { join } from 'node:path';
@@ -109,6 +109,15 @@ test('a folder whose file was deleted is not listed, and a trim removes it', asy
   expect(await store.trash.list()).toEqual([]);
   const gone = await store.trash.trim({ beforeMs: 2_000, bytesMax: 1e12 });
   expect(gone.map((item) => item.name)).toEqual([name]);
+});
+
+test('a folder that is deleted while the trash is listed is left out', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  const name = await dropped(store);
+  // Its name is read, but leads nowhere.
+  symlinkSync('deleted', join(place.directory, 'trash', '1.test.7.deleted'));
+  expect((await store.trash.list()).map((one) => one.name)).toEqual([name]);
 });
 
 describe('a restore from the trash', () => {

@@ -45,14 +45,18 @@ export function parseTrashName(name: string): Named | null {
   return { atMs: Number(atMs), keyspace, partition: Number(partition), incarnation };
 }
 
-/** Oldest first; empty if somebody deleted the trash. Ignores folders with other names. */
+/**
+ * Oldest first; empty if somebody deleted the trash. Ignores folders with other names, and folders
+ * that are deleted meanwhile.
+ */
 export async function listTrash(root: string): Promise<TrashItem[]> {
   const trash = dataPaths.trash(root);
   const items: TrashItem[] = [];
   for (const name of (await readdir(trash).catch(nullIfMissing)) ?? []) {
     const named = parseTrashName(name);
     if (named === null) continue;
-    items.push({ name, ...named, bytes: await folderBytes(join(trash, name)) });
+    const bytes = await folderBytes(join(trash, name)).catch(nullIfMissing);
+    if (bytes !== null) items.push({ name, ...named, bytes });
   }
   return items.sort((a, b) => a.atMs - b.atMs);
 }
