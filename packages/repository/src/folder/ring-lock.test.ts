@@ -36,6 +36,28 @@ test('the claim of a dead process is noticed and removed', async () => {
   expect([...(await filesOf(rings)).keys()]).toEqual([join(rings, 'cities', 'builder.json')]);
 });
 
+test('a claim of a dead process that a power failure emptied is removed', async () => {
+  const rings = await scratchRings();
+  const dead = 2 ** 22 + 1;
+  await writeFile(join(rings, 'cities', `.lock-${hostname()}-${dead}-1`), '');
+  const locked = withRingLock(ringFolder(rings, 'cities'), author, async () => 'done');
+  expect(await locked).toBe('done');
+  expect([...(await filesOf(rings)).keys()]).toEqual([join(rings, 'cities', 'builder.json')]);
+});
+
+test('an emptied claim of a living process, or of another host, is respected', async () => {
+  for (const owner of [`${hostname()}-${process.pid}`, 'elsewhere-1']) {
+    const rings = await scratchRings();
+    const claimed = join(rings, 'cities', `.lock-${owner}-1`);
+    await writeFile(claimed, '');
+    const locked = withRingLock(ringFolder(rings, 'cities'), author, async () => 'done');
+    await expect(locked).rejects.toMatchObject({
+      code: 'LOCK_HELD',
+      hint: expect.stringContaining(`rm ${claimed}`),
+    });
+  }
+});
+
 test('a claim that a host with a longer name is writing is kept', async () => {
   const rings = await scratchRings();
   const dead = 2 ** 22 + 1;

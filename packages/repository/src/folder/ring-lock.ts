@@ -114,7 +114,9 @@ async function livingClaims(folder: RingFolder, ownName: string): Promise<Claim[
   const living: Claim[] = [];
   for (const claim of await claimsOf(folder, names)) {
     if (claim.name === ownName) continue;
-    const isOwnerDead = claim.owner !== null && isDead(claim.owner);
+    // A power failure keeps the name of a claim, and may lose its content.
+    const owner = claim.owner ?? ownerIn(claim.name.slice(lockPrefix.length));
+    const isOwnerDead = owner !== null && isDead(owner);
     if (isOwnerDead) await rm(join(folder.path, claim.name), { force: true });
     else living.push(claim);
   }
@@ -138,11 +140,16 @@ async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<C
 async function removeUnfinished(folder: RingFolder, names: readonly string[]): Promise<void> {
   const prefix = `${temporaryPrefix}${lockPrefix}`;
   for (const name of names.filter((each) => each.startsWith(prefix))) {
-    // Matched from the end, because a host name may end like a process id, such as db-77.
-    const [, host = '', pid] = /^(.+)-(\d+)-\d+$/.exec(name.slice(prefix.length)) ?? [];
-    const isLeft = pid !== undefined && isDead({ pid: Number(pid), host });
-    if (isLeft) await rm(join(folder.path, name), { force: true });
+    const owner = ownerIn(name.slice(prefix.length));
+    if (owner !== null && isDead(owner)) await rm(join(folder.path, name), { force: true });
   }
+}
+
+/** Returns the owner that a claim's name has after its prefix; null for another name. */
+function ownerIn(name: string): Pick<LockOwner, 'pid' | 'host'> | null {
+  // Matched from the end, because a host name may end like a process id, such as db-77.
+  const [, host, pid] = /^(.+)-(\d+)-\d+$/.exec(name) ?? [];
+  return host === undefined ? null : { host, pid: Number(pid) };
 }
 
 /** Whether the owner is dead. That can be known only of a process on this machine. */
