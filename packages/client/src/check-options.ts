@@ -30,6 +30,10 @@ const pem: Kind = {
   fits: (content) => text.fits(content) || content instanceof Uint8Array,
 };
 const pair: Kind = { wanted: '{ key, cert }', fits: isObject };
+const reader: Kind = {
+  wanted: 'programmer or operator',
+  fits: (content) => content === 'programmer' || content === 'operator',
+};
 /** Validated where it is used, with an error code of its own. */
 const anything: Kind = { wanted: 'anything', fits: () => true };
 
@@ -46,7 +50,7 @@ const scan: KindsOf<ScanOptions> = {
 const connect: KindsOf<ConnectOptions> = {
   ...{ ...read, keyspace: text, session: textOrNull, timeoutMs: number, token: text },
   ...{ identity: pair, ca: pem, fingerprint: textOrTexts, deviceKeys: texts, near: text },
-  smearMs: number,
+  ...{ smearMs: number, reader },
 };
 
 /** By the call that takes them. */

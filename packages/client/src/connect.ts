@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { clientCallTimeoutMs } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { parseSessionToken } from '@ringwright/base/session-token';
+import type { HintReader } from '@ringwright/node/link/not-reached';
 import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-server';
 import { parseFailureDomain } from '@ringwright/ring/failure-domain';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
@@ -36,6 +37,8 @@ export interface ConnectOptions {
   readonly fingerprint?: string | readonly string[];
   /** Ids of the device keys that a ring names for `addresses`: for callers that have that ring. */
   readonly deviceKeys?: readonly string[];
+  /** Who reads the hints of errors: by default the programmer; `operator` for a command. */
+  readonly reader?: HintReader;
   /** Location of this client, such as r1z2 or r1: servers there are asked first. */
   readonly near?: string;
   /**
@@ -74,9 +77,10 @@ export async function connect(
   const sessionText = options.session ?? null;
   const session = sessionText === null ? null : parseSessionToken(sessionText);
   const [token, proof] = [tokenOf(options), proofOf(options)];
-  const { identity = null } = options;
+  const { identity = null, reader = 'programmer' } = options;
   const near = options.near === undefined ? null : parseFailureDomain(options.near);
-  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof, near });
+  const settings = { keyspace, timeoutMs, token, identity, proof, near, reader };
+  const follower = new RingFollower(seeds, settings);
   let lastError: unknown = null;
   for (const address of seeds) {
     try {

@@ -20,7 +20,14 @@ function ringInTwoRegions(): Uint8Array {
   return encodeRing(firstRing({ ...plain, cluster: 'test', devices })).bytes;
 }
 
-const settings = { keyspace: 'cities', timeoutMs: 1, token: null, identity: null, proof: null };
+const settings = {
+  keyspace: 'cities',
+  timeoutMs: 1,
+  token: null,
+  identity: null,
+  proof: null,
+  reader: 'programmer' as const,
+};
 
 async function portsAskedFrom(near: string | null): Promise<number[]> {
   const bytes = ringInTwoRegions();

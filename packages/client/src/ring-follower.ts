@@ -5,6 +5,7 @@ import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
+import type { HintReader } from '@ringwright/node/link/not-reached';
 import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-server';
 import { monotonicMs } from '@ringwright/node/system-clock';
 import { distance, type FailureDomain } from '@ringwright/ring/failure-domain';
@@ -28,6 +29,7 @@ interface FollowerSettings {
   readonly identity: TlsIdentity | null;
   /** What servers must prove whose keys no ring names; null: nothing, and no TLS. */
   readonly proof: ServerProof | null;
+  readonly reader: HintReader;
   /** Location of the client; null: all servers are equally near. */
   readonly near: FailureDomain | null;
 }
@@ -118,14 +120,14 @@ export class RingFollower {
   }
 
   #linkTo(address: string): Link {
-    const { timeoutMs, token, identity } = this.#settings;
+    const { timeoutMs, token, identity, reader } = this.#settings;
     const link = new Link(address, {
       handlers: NO_HANDLERS,
       monotonicMs,
       connectTimeoutMs: timeoutMs,
       token: () => token,
       identity,
-      reader: 'programmer',
+      reader,
       proofOf: () => this.#proofOf(address),
       greet: (_, caller) => greetServer(caller, { address, timeoutMs }),
     });

@@ -153,6 +153,7 @@ test('connect() refuses invalid arguments before it contacts a server', async ()
     ['USAGE', 'option token of connect()', () => connect([], wrong({ keyspace, token: 5 }))],
     ['USAGE', 'option session of connect()', () => connect([], wrong({ keyspace, session: 5 }))],
     ['USAGE', 'option deviceKeys of', () => connect([], wrong({ keyspace, deviceKeys: 'a' }))],
+    ['USAGE', 'option reader of', () => connect([], wrong({ keyspace, reader: 'a' }))],
     ['NAME_INVALID', 'keyspace name ""', () => connect(['localhost'], wrong({}))],
   ];
   for (const [code, part, call] of calls) {

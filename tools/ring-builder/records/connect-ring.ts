@@ -18,6 +18,7 @@ export async function connectRing({ ring, state }: StoredVersion): Promise<Clien
     try {
       const client = await connect([address], {
         keyspace,
+        reader: 'operator',
         ...(token !== null && { token }),
         ...(identity !== null && { identity }),
         ...(proof?.by === 'authority' && { ca: proof.ca }),
