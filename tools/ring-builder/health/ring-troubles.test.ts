@@ -38,6 +38,8 @@ function judge(
     /** The second server's --device. */
     readonly startedAs?: string;
     readonly demandsTrust?: boolean;
+    /** Whether the log of the folder has another version 1 than a server names. */
+    readonly isOther?: boolean;
     /** Days after the commit at which the second server's root and certificate end. */
     readonly endsAfter?: { readonly root: number; readonly certificate: number };
   } = {},
@@ -75,7 +77,7 @@ function judge(
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
   const line = {
-    isOther: () => false,
+    isOther: (known: { readonly version: number }) => world.isOther === true && known.version === 1,
     epoch: null,
     committedMs,
     fault: null,
@@ -319,6 +321,13 @@ test('a fork reported by servers that have the head is resolved with settle', ()
   const told = (status: RingStatus) => ({ ...status, fork: { ...fork, settled: null } });
   const { troubles } = judge(first, told, { isAll: true });
   expect(new Set(troubles.map(({ command }) => command))).toEqual(new Set([settle]));
+});
+
+test('servers ahead that name another version of this log have the other history', () => {
+  const ahead = { version: 2, fork: { ...fork, settled: null } };
+  const { troubles } = judge(first, () => ahead, { isAll: true, isOther: true });
+  const commands = troubles.flatMap(({ kind, command }) => (kind === 'fork' ? [command] : []));
+  expect(new Set(commands)).toEqual(new Set(['restore cities --from 127.0.0.1:6200 --replace']));
 });
 
 test('servers that answer this machine but are not connected to each other are a trouble', () => {

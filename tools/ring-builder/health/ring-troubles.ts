@@ -80,11 +80,14 @@ export function troublesOfRing(
 
 /**
  * Whether a server has a ring of another history: the head's version or a lower one, with another
- * id.
+ * id; or a higher one, and the id where its fork begins.
  */
 function hasOther(head: ReferenceHead, status: ServerReport['ringStatus']): boolean {
   if (status instanceof Error) return false;
-  return status.version === head.ring.version ? status.id !== head.id : head.isOther(status);
+  if (status.version === head.ring.version) return status.id !== head.id;
+  const { fork } = status;
+  const isAhead = status.version > head.ring.version;
+  return head.isOther(isAhead && fork?.settled === null ? fork : status);
 }
 
 /** Returns the key that a server proved, if the ring names another one. */

@@ -41,7 +41,7 @@ test('beacon warns that servers have newer versions and names the restore comman
     ],
   });
   expect(lines.at(-1)).toMatch(
-    /^the head here is version 1, 2 servers have up to version 5: this folder is older .*git pull/,
+    /^the head here is version 1, 2 servers have up to version 5: the servers have versions .*git pull/,
   );
   expect(next).toBe(`ring-builder restore cities --from ${highest} --replace`);
 });

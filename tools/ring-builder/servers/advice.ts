@@ -145,8 +145,8 @@ const older: AdviceRule = ({ ring: { keyspace, version }, head = version }, [{ a
   return {
     command,
     text:
-      'this folder is older than the servers: work in the current one (git pull), ' +
-      `or take over what a server has: ${text}`,
+      'the servers have versions that this folder lacks: work in the folder that has them ' +
+      `(git pull), or take over what a server has: ${text}`,
   };
 };
 

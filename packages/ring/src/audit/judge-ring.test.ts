@@ -112,7 +112,7 @@ type Row = readonly [
 const child: Sketch = { version: 8, id: c, parent: b };
 const [older, fork, foreign] = ['RING_OLDER', 'RING_FORK', 'RING_FOREIGN'];
 const lost = 'RING_FORK_SETTLED';
-const [twin, twinBelow] = ['fork at 7, RING_FORK', 'fork at 6, RING_OLDER'];
+const [twin, twinBelow] = ['fork at 7, RING_FORK', 'fork at 6, RING_FORK'];
 
 const rows: Record<string, readonly Row[]> = {
   'rings of the line': [
@@ -148,7 +148,7 @@ const rows: Record<string, readonly Row[]> = {
       'a twin of an ancestor',
       naming,
       { version: 5, id: e },
-      ...(['fork at 5, RING_OLDER', 'fork at 5, RING_OLDER', 'fork at 5, RING_OLDER'] as const),
+      ...(['fork at 5, RING_FORK', 'fork at 5, RING_FORK', 'fork at 5, RING_FORK'] as const),
     ],
     [
       'the largest allowed version jump',

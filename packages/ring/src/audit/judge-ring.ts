@@ -31,6 +31,7 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { type ForkPoint, forkPointOf } from './fork-point.ts';
 import type { LocalRingState, RingCandidate } from './ring-candidate.ts';
 import {
+  asFork,
   linePositionOf,
   refuseForkOfActive,
   refuseForkOfHighest,
@@ -67,7 +68,9 @@ export function judgeRing(localState: LocalRingState, candidate: RingCandidate):
     const fork = line === 'present' ? forkFrom(localState, candidate) : null;
     const lostError = fork === null ? null : refuseLosingLine(localState, candidate, fork.version);
     if (lostError !== null) return { kind: 'refuse', error: lostError };
-    return fork === null ? { kind: 'refuse', error } : { kind: 'fork', error, fork };
+    return fork === null
+      ? { kind: 'refuse', error }
+      : { kind: 'fork', error: asFork(error, candidate, fork), fork };
   }
   return { kind: 'adopt', beginsEpoch: line === 'begun' };
 }

@@ -4,9 +4,11 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
 import { settingsText } from '../partitioner/partitioner-settings.ts';
 import { mayFollow } from '../partitioner/reshape.ts';
-import { ancestorIdAt, type LinePosition } from './fork-point.ts';
+import { ancestorIdAt, type ForkPoint, type LinePosition } from './fork-point.ts';
 import { whyLarge } from './large-change.ts';
 import type { LocalRingState, RingCandidate } from './ring-candidate.ts';
+
+const whichHistory = 'two folders publish this ring; find out which history is the right one';
 
 /** Returns null when the rule does not object, or does not know enough yet. */
 export type SuccessionRule = (
@@ -35,6 +37,18 @@ export function refuseLowerVersion(
     hint: 'push the head; to return to an old placement, revert makes a new version',
     details: { given: head, highest },
   });
+}
+
+/** A lower version that the line here does not have is not older: it is of another history. */
+export function asFork(
+  error: CodedError,
+  { head }: RingCandidate,
+  { version, id, other }: ForkPoint,
+): CodedError {
+  if (error.code !== 'RING_OLDER') return error;
+  const both = `version ${version} here is ${short(id)}, and ${short(other)} there`;
+  const message = `${nameOf({ head })} is of another history: ${both}`;
+  return new CodedError('RING_FORK', message, { hint: whichHistory, details: error.details });
 }
 
 export function refuseOtherCluster(
@@ -69,7 +83,7 @@ export function refuseForkOfActive(
   if (version !== active?.ring.version) return null;
   const ids = `active with id ${short(active.id)}, but was sent with id ${short(id)}`;
   return new CodedError('RING_FORK', `${nameOf(candidate)} is ${ids}`, {
-    hint: 'two folders publish this ring; find out which history is the right one',
+    hint: whichHistory,
     details: bothOf(localState, candidate),
   });
 }

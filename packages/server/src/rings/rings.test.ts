@@ -177,7 +177,7 @@ describe('after a fork', () => {
       'highest version',
     );
     expect(forks.alarm('cities'), 'a claim raises no alarm').toBeNull();
-    expect(await adopted(rings, bytesOf(twin))).toBe('RING_OLDER');
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
     expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
   });
 
