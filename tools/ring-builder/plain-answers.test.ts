@@ -1,4 +1,8 @@
 // Tests the answers to typing mistakes: they say what is wrong first, in words that can be typed.
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
@@ -91,4 +95,42 @@ test('a missing folder is reported with a hint to create it or to name another p
   await other.json('create more --partitions 8 --replicas 1 --key-folder keys');
   const grant = ['access', 'grant', 'ada', '--operator', '--out', file];
   await expect(other.answer(grant)).rejects.toMatchObject({ code: 'FILE_UNFIT', hint });
+});
+
+test('trash restore without names says where they are listed', async () => {
+  const tool = await committed();
+  await expect(tool.answer('trash notes restore')).rejects.toMatchObject({
+    code: 'USAGE',
+    hint: expect.stringContaining('ring-builder trash notes list'),
+  });
+});
+
+test('archive-data gives hints for an operator when another program listens', async () => {
+  const other = createServer((_, response) => response.writeHead(404).end());
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const tool = await ringBuilderHere();
+  await tool.json('create notes --partitions 8 --replicas 1');
+  await tool.json(`add notes r1z1-127.0.0.1:${port}/sd1 1`);
+  await tool.json('commit notes -m first');
+  await expect(tool.answer(`archive-data notes --to ${tool.folder}/a`)).rejects.toMatchObject({
+    code: 'PEER_FAILED',
+    hint: expect.stringContaining('ring-builder set-device RING dN --port PORT'),
+  });
+  other.close();
+});
+
+test('a rule that an edit of builder.json breaks is not called a bug alone', async () => {
+  const tool = await committed();
+  await tool.json('set-weight notes d1 2');
+  const path = join(tool.folder, 'rings', 'notes', 'builder.json');
+  const text = await readFile(path, 'utf8');
+  const edited = text.replace('"port":1,', '"port":70000,').replace(/,\n {2}"digest": .*/, '');
+  await writeFile(path, edited);
+  const commit = tool.answer('commit notes -m weight --override test');
+  await expect(commit).rejects.toMatchObject({
+    code: 'RING_AUDIT_FAILED',
+    hint: expect.stringContaining('ring-builder verify notes names the file'),
+  });
 });

@@ -58,7 +58,15 @@ interface CommittedPlan {
   readonly next: string;
 }
 
-const unsound = 'nothing was committed; this is a bug in the builder, please report it';
+/** A state that somebody edited in builder.json may break rules that no command breaks. */
+function requireSoundPlan(ring: Ring): void {
+  requireSound(
+    ring,
+    'nothing was committed; if builder.json was edited by hand, ring-builder verify ' +
+      `${ring.keyspace} names the file to restore; otherwise this is a bug in the builder, ` +
+      'please report it',
+  );
+}
 
 /** Returns what the change guard will object to at the commit, or null. Throws TRUST_INVALID. */
 export async function plannedGuard(
@@ -78,7 +86,7 @@ export async function requireCommittable(
   override: string | null,
 ): Promise<void> {
   const ring = ringOf(inputs);
-  requireSound(ring, unsound);
+  requireSoundPlan(ring);
   const versionToJudge = toJudge(inputs, ring);
   const details = inputs.old === undefined ? {} : { revert: inputs.old.ring.version };
   const version = { ...versionToJudge, entry: { ...versionToJudge.entry, details }, override };
@@ -94,7 +102,7 @@ export async function commitPlan(
   const { opened, plan, direct, head } = inputs;
   const { ring, moves, moveLowerBound, movesLeft } = plan;
   const next = ringOf(inputs);
-  requireSound(next, unsound);
+  requireSoundPlan(next);
   const { id, version } = await commitVersion(context.rings, {
     ...toJudge(inputs, next),
     entry: {

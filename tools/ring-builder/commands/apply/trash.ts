@@ -59,8 +59,10 @@ export const command: Command = {
     if (action === 'list') return list(context, head.ring, targets);
     if (action === 'confirm') return confirm(context, head.ring, targets);
     const names = args.texts('names');
-    if (names.length === 0) throw usage('name the dropped files, as listed by trash RING list');
     const { keyspace } = head.ring;
+    if (names.length === 0) {
+      throw usage('name the dropped files', `ring-builder trash ${keyspace} list shows them`);
+    }
     return restore(context, await askTrash(head.ring, targets), { keyspace, names });
   },
 };
