@@ -79,9 +79,11 @@ export async function runCommand(
       next: (command) => nameCommand(command, naming),
     };
     // Imported here so that help does not load the code that reads rings.
-    const { followStore } = await import('./commands/history/follow-store.ts');
-    await followStore(parsed.args, context, env);
-    const answer = await parsed.command.run(parsed.args, context).finally(() => display.erase());
+    const { followStore, withoutStore } = await import('./commands/history/follow-store.ts');
+    const silence = await followStore(parsed.args, context, env);
+    const run = (): Promise<Answer> =>
+      parsed.command.run(parsed.args, context).finally(() => display.erase());
+    const answer = await (silence === null ? run() : withoutStore(context, silence, run));
     output.lines(inJson ? [JSON.stringify(answer.json)] : textOf(answer, naming));
     return answer.exit ?? 0;
   } catch (error) {

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { freePorts } from '@ringwright/node/free-ports';
 import { expect, test } from 'vitest';
 import { etcdForFile, etcdHere } from '../../../../test/support/etcd-cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
@@ -92,4 +93,27 @@ test('a store that another user wrote into the folder receives no password file'
   theirs.close();
   expect(sent.length).toBeGreaterThan(0);
   expect(sent.join()).not.toContain('a private key');
+});
+
+test('without the store, an answer is from the copy, and a change fails once', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'ringwright-away-'));
+  const stores = join(root, 'a');
+  await mkdir(stores);
+  const ada = await ringBuilderIn();
+  const created = 'create cities --partition-power 4 --replicas 2';
+  await ada.json(`${created} --store dir:${root}/heads --ring-stores ${stores}`);
+  const [port] = await freePorts(1);
+  const away = JSON.stringify({ format: 1, url: `etcd://127.0.0.1:${port}`, stores: [stores] });
+  await writeFile(join(ada.folder, 'rings', 'store.json'), `${away}\n`);
+  const warning = 'warning HEAD_STORE_UNREACHABLE';
+  const read = await ada.run('status cities');
+  expect(read).toMatchObject({ exit: 0, stderr: expect.stringContaining(warning) });
+  expect(read.stderr).toContain('this answer is from the copy');
+  const unknown = await ada.run('status towns');
+  expect(unknown).toMatchObject({ exit: 2, stderr: expect.stringContaining(warning) });
+  const write = await ada.run(add([1]));
+  expect(write).toMatchObject({
+    exit: 4,
+    stderr: expect.stringMatching(/^error HEAD_STORE_UNREACHABLE/),
+  });
 });

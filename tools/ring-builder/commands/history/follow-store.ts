@@ -5,7 +5,7 @@ import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { readStoreFile, useStore } from '@ringwright/repository/shared/store-file';
 import { catchUp } from '@ringwright/repository/write-ring';
 import { type Arguments, usage } from '../../cli/arguments.ts';
-import type { Context } from '../../cli/command.ts';
+import type { Answer, Context } from '../../cli/command.ts';
 import { authorOf } from '../../versions/stage-command.ts';
 
 /** Errors that the command itself reports if they matter to it. */
@@ -16,15 +16,15 @@ const left: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Remembers --store in the rings folder, and its credential files for this user. If the store does
- * not answer, commands that only read continue with the local files and say so; commands that write
- * ask the store again. Throws USAGE.
+ * Remembers --store in the rings folder, and its credential files for this user. Returns why the
+ * store did not answer: commands that only read continue with the local files and say so; commands
+ * that write ask the store again, and fail. Throws USAGE.
  */
 export async function followStore(
   args: Arguments,
   context: Context,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
+): Promise<CodedError | null> {
   const url = args.optionalText('store');
   const access = storeAccessOf((name) => args.optionalText(name), env);
   const typedStores = args.optionalText('ring-stores');
@@ -46,10 +46,25 @@ export async function followStore(
     await useStore(context.rings, { url: known, stores, access });
   }
   const ring = args.optionalText('ring');
-  if (ring === undefined) return;
+  if (ring === undefined) return null;
   const failure = await resultOrError(catchUp({ rings: context.rings, ring }, authorOf(context)));
-  if (!(failure instanceof CodedError) || left.has(failure.code)) return;
-  const { code, message, hint } = failure;
-  context.tell(`warning ${code}: ${message}; this answer is from the copy in ${context.rings}`);
-  if (hint !== '') context.tell(`hint: ${hint}`);
+  return failure instanceof CodedError && !left.has(failure.code) ? failure : null;
+}
+
+/**
+ * Runs the command, and says that it used the copy. A command that fails because of the store says
+ * that itself.
+ */
+export async function withoutStore(
+  context: Context,
+  { code, message, hint }: CodedError,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await resultOrError(run());
+  if (!(answer instanceof CodedError && answer.code === code)) {
+    context.tell(`warning ${code}: ${message}; this answer is from the copy in ${context.rings}`);
+    if (hint !== '') context.tell(`hint: ${hint}`);
+  }
+  if (answer instanceof CodedError) throw answer;
+  return answer;
 }
