@@ -1,10 +1,10 @@
 // Heads of rings in a shared folder. Every revision is a file that is linked into place; no two
 // writers can link one name, which is the compare-and-swap. Revisions are never removed: otherwise
 // a slow swap could link a number that is free again.
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFilePollMs } from '@ringwright/base/limits';
-import { addDurably } from '@ringwright/node/durable-files';
+import { addDurably, makeDirectoryPath } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import type { HeadStore, StoredHead, SwapOutcome, WatchPorts } from './head-store.ts';
@@ -32,7 +32,7 @@ async function swap(
   value: string,
 ): Promise<SwapOutcome> {
   if (((await readNewest(path, ring))?.revision ?? null) !== expected) return 'lost';
-  await mkdir(join(path, ring), { recursive: true });
+  await makeDirectoryPath(join(path, ring));
   const next = String(Number(expected ?? '0') + 1).padStart(10, '0');
   return (await addDurably(join(path, ring, next), value)) ? 'won' : 'lost';
 }

@@ -1,13 +1,13 @@
 // One ring store: a folder, on a disk of its own, with the files of transactions. The transaction
 // file is written last: if it exists, all files that it names exist. A store without the
 // transaction file of the head is behind, and nothing is read from it.
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import { quoteCommand } from '@ringwright/base/quote-command';
 import { sha256 } from '@ringwright/base/sha256';
-import { addDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { addDurably, makeDirectoryPath, temporaryPrefix } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import {
@@ -37,7 +37,7 @@ export async function hold(
 ): Promise<void> {
   const folder = join(store, record.ring);
   await readdir(store);
-  if ((await mkdir(folder, { recursive: true })) !== undefined) await syncDirectory(store);
+  await makeDirectoryPath(folder);
   const existing = new Set(await readdir(folder));
   for (const file of [...content.files, ...content.receipts]) {
     if (!existing.has(file.name)) await addDurably(join(folder, file.name), await read(file));

@@ -37,8 +37,16 @@ function syncDirectoryNow(directory: string): void {
 
 /** Creates a directory if it does not exist; in both cases its entry in the parent is durable. */
 export async function makeDirectory(directory: string): Promise<void> {
-  await makeDirectories(directory);
-  await syncDirectory(dirname(directory));
+  const made = await makeDirectories(directory);
+  for (const each of new Set([...made, directory])) await syncDirectory(dirname(each));
+}
+
+/**
+ * Creates a directory and its parents; the entries of those that it creates are durable. An
+ * existing directory may have a parent that this user cannot read.
+ */
+export async function makeDirectoryPath(directory: string, mode = 0o777): Promise<void> {
+  for (const made of await makeDirectories(directory, mode)) await syncDirectory(dirname(made));
 }
 
 /** Renames within one file system, and syncs both parents. */
@@ -61,7 +69,7 @@ export async function writeNewFile(
 
 /** Writes a file that may exist. Several processes may write it: the last one wins. */
 export async function replaceDurably(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = await writeTemporary(path, content);
+  const temporary = await writeTemporary(path, content, 0o666);
   await renameDurably(temporary, path);
 }
 
@@ -93,9 +101,16 @@ export function replaceOwnFileNow(file: string, text: string): void {
   syncDirectoryNow(dirname(file));
 }
 
-/** Adds a file that must not exist yet; returns false, and changes nothing, if it does. */
-export async function addDurably(path: string, content: string | Uint8Array): Promise<boolean> {
-  const temporary = await writeTemporary(path, content);
+/**
+ * Adds a file that must not exist yet; returns false, and changes nothing, if it does. Files of a
+ * ring's folder may be read by others, as the umask permits.
+ */
+export async function addDurably(
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o666,
+): Promise<boolean> {
+  const temporary = await writeTemporary(path, content, mode);
   try {
     await link(temporary, path);
   } catch (error) {
@@ -108,13 +123,16 @@ export async function addDurably(path: string, content: string | Uint8Array): Pr
   return true;
 }
 
-async function writeTemporary(path: string, content: string | Uint8Array): Promise<string> {
+async function writeTemporary(
+  path: string,
+  content: string | Uint8Array,
+  mode: number,
+): Promise<string> {
   // Two machines may share the folder and have the same process id.
   const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const temporary = join(dirname(path), `${temporaryPrefix}${unique}-${basename(path)}`);
   try {
-    // Files of a ring's folder: others may read them, as the umask permits.
-    await writeNewFile(temporary, content, 0o666);
+    await writeNewFile(temporary, content, mode);
   } catch (error) {
     // A full disk must not leave half a file behind.
     await rm(temporary, { force: true });

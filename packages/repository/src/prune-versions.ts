@@ -1,9 +1,9 @@
 // Removes old versions and their receipts from a ring's folder. The log keeps their entries.
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
-import { addDurably, syncDirectory } from '@ringwright/node/durable-files';
+import { addDurably, makeDirectoryPath, syncDirectory } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { appendNote } from './append-log.ts';
@@ -83,7 +83,7 @@ async function archiveAll(
 
 /** Throws ARCHIVE_DIFFERS if another file is in the way. */
 async function archiveFile(path: string, content: Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectoryPath(dirname(path));
   if (await addDurably(path, content)) return;
   // An interrupted prune has already copied it.
   if (Buffer.from(content).equals(await readRegularFile(path, ringFileBytesMax))) return;

@@ -127,10 +127,11 @@ async function stateAt(folder: RingFolder, head: VersionId): Promise<BuilderStat
 }
 
 /**
- * Fetches files before the log, and receipts before their version. A version that was signed
- * meanwhile is replaced. After a crash, the next writer removes those above the head.
+ * Fetches the files of the log's versions that `from` has: files before the log, and receipts
+ * before their version. A version that was signed meanwhile is replaced. After a crash, the next
+ * writer removes those above the head.
  */
-async function fetchVersions(
+export async function fetchVersions(
   from: RingFolder,
   to: RingFolder,
   missed: { readonly log: RingLog; readonly since: number },

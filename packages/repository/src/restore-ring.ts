@@ -1,6 +1,5 @@
 // Makes a ring's folder anew from the file of one version, with the old builder state and a new
 // log; or from another folder, with its whole history.
-import { cp } from 'node:fs/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state/state-json';
@@ -17,6 +16,7 @@ import { extendLog, headOf, readLog, readRingLog } from './folder/read-log.ts';
 import { readVersion } from './folder/read-version.ts';
 import { ringFolder, versionPath } from './folder/ring-folder.ts';
 import { type RingsTrust, trustPath, writeTrust } from './folder/trust-file.ts';
+import { fetchVersions } from './rebase-ring.ts';
 
 export interface Restored {
   readonly ring: Ring;
@@ -126,9 +126,7 @@ export async function copyRing(
   const signers = trust === null ? [] : signersOf(head.bytes, trust, author.time);
   const kept = await installRingFolder(ringFolder(rings, ring), history, async (newFolder) => {
     const log = await readRingLog(source);
-    await cp(source.versions, newFolder.versions, { recursive: true });
-    if (await exists(source.receipts))
-      await cp(source.receipts, newFolder.receipts, { recursive: true });
+    await fetchVersions(source, newFolder, { log, since: 0 });
     await replaceDurably(newFolder.log, log.text);
     const headVersion = { version: head.ring.version, id: head.id };
     const state = must(head.state, 'every committed version carries its builder');

@@ -3,11 +3,11 @@
 // travels by git or on a removable drive, until enough of the old and of the new keys have signed
 // it.
 import type { KeyObject } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
-import { replaceDurably } from '@ringwright/node/durable-files';
+import { makeDirectoryPath, replaceDurably } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type Payload, signersOf, signPayload } from '@ringwright/ring/trust/dsse';
@@ -256,7 +256,7 @@ export async function withTrustLock<T>(
   author: Author,
   work: () => Promise<T>,
 ): Promise<T> {
-  await mkdir(rings, { recursive: true });
+  await makeDirectoryPath(rings);
   const folder = { ring: 'trust.json', path: rings, ...nowhere };
   return withRingLock(folder, author, work);
 }

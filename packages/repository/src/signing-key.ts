@@ -1,13 +1,17 @@
 // Private signing keys on disk: PKCS8, mode 0600, one file each beside its public half, encrypted
 // if there is a passphrase. They never lie in a rings folder, which is made to be committed to git.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
-import { codeOf } from '@ringwright/base/thrown';
-import { replaceOwnFile, syncDirectory, writeNewFile } from '@ringwright/node/durable-files';
-import { nullIfMissing } from '@ringwright/node/missing-file';
+import {
+  addDurably,
+  makeDirectoryPath,
+  replaceOwnFile,
+  temporaryPrefix,
+} from '@ringwright/node/durable-files';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import {
   readRegularFile,
   readRegularText,
@@ -35,8 +39,9 @@ export function requireKeyName(name: string): void {
 type Passphrase = () => Promise<string | null>;
 
 /**
- * Makes a key pair. Durable when it returns. Without a passphrase it is not encrypted. Throws
- * NAME_INVALID, SIGNING_KEY_EXISTS, SIGNING_KEY_LOCKED for a weak passphrase.
+ * Makes a key pair. Durable when it returns. Without a passphrase it is not encrypted. A private
+ * half without a public one, as a crash leaves it, gets its public half. Throws NAME_INVALID,
+ * SIGNING_KEY_EXISTS, SIGNING_KEY_LOCKED for a weak passphrase or not that of the private half.
  */
 export async function generateKey(
   folder: string,
@@ -45,12 +50,15 @@ export async function generateKey(
 ): Promise<KnownKey> {
   requireKeyName(name);
   if (passphrase !== null) requireStrong(passphrase);
+  const path = keyPath(folder, name);
+  const publicPath = join(folder, `${name}.pub`);
+  if (await exists(publicPath)) throw keyExists(name, publicPath);
   const { privateKey } = generateKeyPairSync('ed25519');
-  const spki = spkiOf(privateKey);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeOnce(keyPath(folder, name), pemOf(privateKey, passphrase), name);
-  await writeOnce(join(folder, `${name}.pub`), `${spki}\n`, name);
-  await syncDirectory(folder);
+  await makeDirectoryPath(folder, 0o700);
+  const isAdded = await addDurably(path, pemOf(privateKey, passphrase), 0o600);
+  const key = isAdded ? privateKey : await loadKey(folder, name, async () => passphrase);
+  const spki = spkiOf(key);
+  if (!(await addDurably(publicPath, `${spki}\n`, 0o600))) throw keyExists(name, publicPath);
   return { name, id: keyIdOf(spki), spki };
 }
 
@@ -58,7 +66,7 @@ export async function generateKey(
 export async function listKeys(folder: string): Promise<KnownKey[]> {
   const names = (await readdir(folder).catch(nullIfMissing)) ?? [];
   const keys: KnownKey[] = [];
-  for (const file of names.filter((one) => one.endsWith('.pub')).sort()) {
+  for (const file of names.filter(isPublicKey).sort()) {
     const spki = (await readRegularText(join(folder, file))).trim();
     if (publicKeyOf(spki) === null) continue;
     keys.push({ name: file.slice(0, -'.pub'.length), id: keyIdOf(spki), spki });
@@ -138,15 +146,15 @@ function requireStrong(passphrase: string): void {
   );
 }
 
-/** Creates secret files with mode 0600, and never overwrites a key. */
-async function writeOnce(path: string, content: string, name: string): Promise<void> {
-  await writeNewFile(path, content).catch((error: unknown) => {
-    if (codeOf(error) !== 'EEXIST') throw error;
-    throw new CodedError('SIGNING_KEY_EXISTS', `key ${name} already exists: ${path}`, {
-      hint: 'choose another name; removing the file may lose a key in use for good',
-      details: { name, path },
-    });
+function keyExists(name: string, path: string): CodedError {
+  return new CodedError('SIGNING_KEY_EXISTS', `key ${name} already exists: ${path}`, {
+    hint: 'choose another name; removing the file may lose a key in use for good',
+    details: { name, path },
   });
+}
+
+function isPublicKey(file: string): boolean {
+  return file.endsWith('.pub') && !file.startsWith(temporaryPrefix);
 }
 
 function keyPath(folder: string, name: string): string {

@@ -1,10 +1,10 @@
 // The folder of certificates: authority.pem, which clients get, and a bundle NAME.pem for each
 // server. The authority's private key lies encrypted in the folder of the signing keys.
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { replaceDurably, replaceOwnFile } from '@ringwright/node/durable-files';
+import { makeDirectoryPath, replaceDurably, replaceOwnFile } from '@ringwright/node/durable-files';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import {
@@ -86,7 +86,7 @@ export function authorityPath(folder: string): string {
 }
 
 export async function writeAuthorities(folder: string, certs: readonly string[]): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeDirectoryPath(folder, 0o700);
   await replaceDurably(authorityPath(folder), certs.join(''));
 }
 

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
-import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { makeDirectoryPath, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { ringExists } from './require-ring.ts';
 import { type RingFolder, ringFolder } from './ring-folder.ts';
@@ -43,7 +43,7 @@ export async function installRingFolder(
   await rm(temporaryPath, { recursive: true, force: true });
   try {
     // One directory at a time: on a read-only file system, Node's recursive mkdir reports ENOENT.
-    await mkdir(rings, { recursive: true });
+    await makeDirectoryPath(rings);
     for (const each of [temporaryPath, newFolder.path, newFolder.versions]) await mkdir(each);
     await make(newFolder);
     if (isPresent && author !== null) {

@@ -1,13 +1,12 @@
 // rings/store.json: where the heads of a rings folder are recorded. It is kept in a file and not
 // only typed, because a command without it would commit beside the shared history.
-import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { openHeadStore, splitUser } from '@ringwright/head-store/open-head-store';
 import type { StoreAccess } from '@ringwright/head-store/store-access';
-import { replaceDurably } from '@ringwright/node/durable-files';
+import { makeDirectoryPath, replaceDurably } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
@@ -76,7 +75,7 @@ export async function useStore(
   const named = user === null ? {} : { user };
   const access = { ...before?.access, ...chosen.access, ...named };
   const text = `${JSON.stringify({ format: 1, url, stores })}\n`;
-  await mkdir(rings, { recursive: true });
+  await makeDirectoryPath(rings);
   if (Object.keys(access).length > 0) await keepStoreAccess(rings, url, access);
   const path = storePath(rings);
   if ((await readRegularText(path).catch(nullIfMissing)) !== text) await replaceDurably(path, text);
