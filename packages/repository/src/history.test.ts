@@ -212,6 +212,25 @@ test('changes staged on an old head are refused, and rebase stages them again', 
   expect(await findingsOf(second)).toEqual([]);
 });
 
+test('a rebase onto the first version leaves out the command that created the ring', async () => {
+  const first = await scratchRings();
+  const second = await scratchRings();
+  await stageDevices(first);
+  await commitVersion(first, await nextVersion(first));
+  await stage({ rings: second, ring }, author, {
+    command: 'ring-builder add cities late',
+    changesOf: () => [{ kind: 'add', device: { ...device(0), ip: '10.0.9.9' } }],
+  });
+  const request = { upstream: first, drop: false };
+  expect(await rebaseRing({ rings: second, ring }, author, request)).toMatchObject({
+    from: null,
+    onto: { version: 1 },
+    refused: [{ command: 'ring-builder create cities' }],
+  });
+  const { staged } = await openRing(second, ring);
+  expect(staged).toMatchObject([{ changes: [{ kind: 'add', device: { id: 4 } }] }]);
+});
+
 test('a rebase onto another folder names the command that is in conflict', async () => {
   const first = await ringsWith(1);
   const second = await copyOf(first);

@@ -6,6 +6,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Staged } from '@ringwright/builder/state/change';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
@@ -64,14 +65,25 @@ export async function rebaseRing(
     const state = onto === null ? file.state : await stateAt(upstream ?? folder, onto);
     const replayed = replayStaged(file.staged, { from: file.state, onto: state });
     if (replayed.refused.length > 0 && !request.drop) throw conflict(folder, replayed);
+    const { staged, refused } = withoutCreation(replayed, onto);
     await removeLeftovers(folder, headOf(ownLog.entries)?.version ?? 0);
     const fetched = upstream === null ? [] : await fetchVersions(upstream, folder, { log, since });
     if (log.text !== ownLog.text) await replaceDurably(folder.log, log.text);
     const lastHash = log.hashes.at(-1) ?? null;
-    const next: BuilderFile = { head: onto, log: lastHash, state, staged: replayed.staged };
+    const next: BuilderFile = { head: onto, log: lastHash, state, staged };
     await replaceDurably(folder.builder, printBuilderFile(next));
-    return { ...replayed, from: file.head, onto, fetched };
+    return { staged, refused, from: file.head, onto, fetched };
   });
+}
+
+/** Leaves out the command that created the ring here, if the ring has versions from elsewhere. */
+function withoutCreation({ staged, refused }: Replayed, onto: VersionId | null): Replayed {
+  const isCreation = ({ changes }: Staged): boolean => onto !== null && changes.length === 0;
+  const reason = 'the ring has versions, which keep their own settings';
+  return {
+    staged: staged.filter((one) => !isCreation(one)),
+    refused: [...refused, ...staged.filter(isCreation).map(({ command }) => ({ command, reason }))],
+  };
 }
 
 /** Throws USAGE: a shared history comes only from its store. */

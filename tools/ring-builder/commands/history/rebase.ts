@@ -1,5 +1,6 @@
 // ring-builder rebase: stages again, on the new head, what was staged on an older one.
 import { rebaseRing } from '@ringwright/repository/rebase-ring';
+import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { type Command, flagOption, textOption } from '../../cli/command.ts';
 import { authorOf } from '../../versions/stage-command.ts';
 
@@ -22,9 +23,7 @@ export const command: Command = {
     return {
       json: { ring, from, onto, fetched, staged: remaining, refused, changed },
       lines: [
-        changed
-          ? `${ring}: from version ${from?.version ?? 'none'} onto version ${onto?.version}`
-          : `${ring}: the staged changes are already based on the head, version ${onto?.version ?? 'none'}`,
+        movedLine(ring, from, onto),
         fetched.length > 0 &&
           `fetched version${fetched.length === 1 ? '' : 's'} ${fetched.join(', ')}`,
         ...remaining.map(({ command }) => `staged again: ${command}`),
@@ -34,3 +33,11 @@ export const command: Command = {
     };
   },
 };
+
+function movedLine(ring: string, from: VersionId | null, onto: VersionId | null): string {
+  if (onto === null) return `${ring} has no versions yet, so nothing needs a rebase`;
+  if (from === null) return `${ring}: from a new ring onto version ${onto.version}`;
+  if (from.id !== onto.id)
+    return `${ring}: from version ${from.version} onto version ${onto.version}`;
+  return `${ring}: the staged changes are already based on the head, version ${onto.version}`;
+}
