@@ -19,6 +19,7 @@ import { tokenSecretBytes } from '@ringwright/base/limits-access';
 import { writeNewFile } from '@ringwright/node/durable-files';
 import { changeAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
+import { openRing } from '@ringwright/repository/open-ring';
 import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/command.ts';
 import { requireNewestAccess } from '../../versions/newest-access.ts';
@@ -67,6 +68,7 @@ export async function grantAnswer(
         ? `${tokenText(token)}   (shown only once: only its hash is stored)`
         : `stored in ${out}, readable only by its owner`,
       ...(await unknownRings(context.rings, grants)),
+      ...(access.document.version === 1 ? await keylessRings(context.rings) : []),
     ],
   });
 }
@@ -89,6 +91,25 @@ async function unknownRings(rings: string, grants: readonly Grant[]): Promise<st
   return [...new Set(named)]
     .filter((name) => !known.has(name))
     .map((name) => `there is no ring ${name} here`);
+}
+
+/**
+ * Warns with the first token, from which on servers demand tokens: also of each other, if the ring
+ * names no keys that they could prove.
+ */
+async function keylessRings(rings: string): Promise<string[]> {
+  const keyless: string[] = [];
+  for (const name of await listRings(rings)) {
+    const opened = await openRing(rings, name).catch(() => null);
+    const devices = (opened?.head ?? null) === null ? [] : (opened?.state.devices ?? []);
+    if (devices.some((one) => one?.state === 'active' && one.key === undefined)) keyless.push(name);
+  }
+  if (keyless.length === 0) return [];
+  return [
+    `from now on, servers demand a token of each other too, since ${keyless.join(', ')} names no ` +
+      'keys of theirs: start each with --token-file and a token from ring-builder access grant ' +
+      'servers --peer',
+  ];
 }
 
 function placeOf(role: DataRole, scope: string): Grant {

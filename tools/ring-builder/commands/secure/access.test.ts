@@ -54,5 +54,8 @@ test('access commands advise starting a server that trusts no root with --trust'
       /^TRUST_UNKNOWN: start those servers with ring-server --trust .*json …/m,
     );
     expect(stdout).toMatch(/^Next: ring-builder key trust$/m);
+    // Said once: with the first token, of a ring that names no keys.
+    const demand = 'servers demand a token of each other too, since notes names no keys';
+    expect(stdout.includes(demand)).toBe(typed !== 'access push');
   }
 });
