@@ -247,6 +247,8 @@ test('a rebase onto another folder names the command that is in conflict', async
   await expect(refused).rejects.toMatchObject({
     code: 'REBASE_CONFLICT',
     details: { refused: [{ reason: 'the weight of d1 was 100 and is now 80' }] },
+    // No other command works before a rebase.
+    hint: `ring-builder rebase ${ring} --drop leaves them out; then stage again what you still want`,
   });
   expect(await filesOf(second)).toEqual(before);
   // As a rebase leaves it that was killed while it fetched a version.

@@ -178,7 +178,7 @@ function conflict({ ring }: RingFolder, { refused }: Replayed): CodedError {
   const reasons = refused.map(({ command, reason }) => `${command}: ${reason}`);
   const message = `${count} not fit the new head: ${reasons.join('; ')}`;
   return new CodedError('REBASE_CONFLICT', message, {
-    hint: `ring-builder rebase ${ring} --drop leaves them out; or ring-builder unstage ${ring}, and stage again`,
+    hint: `ring-builder rebase ${ring} --drop leaves them out; then stage again what you still want`,
     details: { ring, refused },
   });
 }
