@@ -249,6 +249,21 @@ test('while a server hangs, reads are answered by another one and writes succeed
   expect(await valuesOf(client, keys)).toEqual(keys.map((key) => `${key} again`));
 });
 
+test('a server that accepts no connection delays neither connect() nor writes', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  const [victim] = cluster.servers;
+  victim!.pause();
+  try {
+    // Nobody waits for this timeout.
+    await using client = await connect(addressesOf(cluster), { keyspace, timeoutMs: 600_000 });
+    const sent = Array.from({ length: 60 }, (_, index): [string, string] => [`key${index}`, 'v']);
+    const outcomes = await client.putMany(sent);
+    expect(outcomes.filter(({ ok }) => !ok)).toEqual([]);
+  } finally {
+    victim!.resume();
+  }
+});
+
 test('a weak session gets an error when a read cannot be proved fresh enough', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   await using client = await connect(addressesOf(cluster), { keyspace });

@@ -1,5 +1,5 @@
 // The client: reads and writes one keyspace, sending each request to a server that holds the key.
-import { CodedError, hasCode } from '@ringwright/base/coded-error';
+import { hasCode } from '@ringwright/base/coded-error';
 import { clientHedgeMs, clientItemsAtOnce } from '@ringwright/base/limits';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import {
@@ -14,9 +14,9 @@ import { keyBytes, valueBytes } from './bytes.ts';
 import { checkOptions } from './check-options.ts';
 import { clientClosed } from './client-closed.ts';
 import { checkConsistency, checkTtl, conditionOf } from './condition.ts';
-import { mostSpecificFailure, readFailure, writeFailure } from './failure-kind.ts';
-import { hedgedRead } from './hedged-read.ts';
-import type { RingFollower } from './ring-follower.ts';
+import { mostSpecificFailure, readFailure, unknownWrite, writeFailure } from './failure-kind.ts';
+import { hedgedRequest } from './hedged-request.ts';
+import type { OpenedServer, RingFollower } from './ring-follower.ts';
 import { Scan, type ScanOptions, scanSettings } from './scan.ts';
 import { checkSmear, smear } from './smear.ts';
 import { wrongType } from './wrong-type.ts';
@@ -201,7 +201,7 @@ export class Client implements AsyncDisposable {
   }
 
   #ask(request: RequestOf<typeof coordinateGet>): Promise<AnswerOf<typeof coordinateGet>> {
-    return hedgedRead({
+    return hedgedRequest({
       addresses: this.#follower.choose(this.#follower.ring.partitionOf(request.key)),
       ask: async (address) => {
         const channel = await this.#follower.open(address);
@@ -232,20 +232,22 @@ export class Client implements AsyncDisposable {
     request: RequestOf<typeof coordinatePut>,
     repeatUnknown: boolean,
   ): Promise<AnswerOf<typeof coordinatePut>> {
+    const { ring } = this.#follower;
+    const left = new Set(this.#follower.choose(ring.partitionOf(request.key)));
     let failure: unknown = null;
     let unknownFailure: unknown = null;
-    for (const address of this.#follower.choose(this.#follower.ring.partitionOf(request.key))) {
+    while (left.size > 0) {
       this.#checkOpen();
-      let isSent = false;
+      let address: string | null = null;
       try {
-        const channel = await this.#follower.open(address);
-        isSent = true;
-        const answer = await channel.call(coordinatePut, request, this.#settings.timeoutMs);
-        this.#follower.noteRingVersion(answer.ringVersion, channel);
-        return answer;
+        const opened = await this.#follower.openFirst(left);
+        address = opened.address;
+        return await this.#writeAt(opened, request);
       } catch (error) {
         failure = mostSpecificFailure(failure, error);
-        const kind = isSent ? writeFailure(error) : 'elsewhere';
+        if (address === null) break; // no server is left, or the client is closed
+        left.delete(address);
+        const kind = writeFailure(error);
         // A newer record replaces the write of every attempt, so its outcome is known.
         if (kind === 'final')
           throw hasCode(error, 'SUPERSEDED') ? error : (unknownFailure ?? error);
@@ -254,8 +256,24 @@ export class Client implements AsyncDisposable {
         if (kind === 'unknown') unknownFailure ??= unknownWrite(error);
       }
     }
+    this.#checkOpen();
     // Whatever the other servers said, one of them may have stored the write.
     throw unknownFailure ?? failure;
+  }
+
+  /** While a write has no answer, other writes try this server last. */
+  async #writeAt(
+    { address, channel }: OpenedServer,
+    request: RequestOf<typeof coordinatePut>,
+  ): Promise<AnswerOf<typeof coordinatePut>> {
+    const slow = setInterval(() => this.#follower.avoid(address), clientHedgeMs);
+    try {
+      const answer = await channel.call(coordinatePut, request, this.#settings.timeoutMs);
+      this.#follower.noteRingVersion(answer.ringVersion, channel);
+      return answer;
+    } finally {
+      clearInterval(slow);
+    }
   }
 
   #checkOpen(): void {
@@ -273,16 +291,4 @@ function listOf<Item>(name: string, items: Iterable<Item>): Item[] {
 function pairOf<Pair>(pair: Pair): Pair {
   if (Array.isArray(pair)) return pair;
   throw wrongType('an entry', pair, { wanted: 'a list', hint: "write ['key', 'value']" });
-}
-
-/** A coordinator that answered has reported what it knows; otherwise only the loss is known. */
-function unknownWrite(error: unknown): unknown {
-  if (!(error instanceof CodedError) || error.details.outcome === 'unknown') return error;
-  const message = `the write may be stored: ${error.message}`;
-  const hint = 'read the key, or write again; with repeatUnknown the client writes again by itself';
-  return new CodedError('WRITE_UNKNOWN', message, {
-    hint,
-    details: { outcome: 'unknown' },
-    cause: error,
-  });
 }

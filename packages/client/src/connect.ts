@@ -1,6 +1,6 @@
 // Connects to a cluster: any server can send the ring, which names the other servers.
 import { CodedError } from '@ringwright/base/coded-error';
-import { clientCallTimeoutMs } from '@ringwright/base/limits';
+import { clientCallTimeoutMs, clientHedgeMs } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { parseSessionToken } from '@ringwright/base/session-token';
 import type { HintReader } from '@ringwright/node/link/not-reached';
@@ -11,6 +11,7 @@ import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { checkOptions, isTexts } from './check-options.ts';
 import { Client } from './client.ts';
 import { checkConsistency, checkTimeout } from './condition.ts';
+import { hedgedRequest } from './hedged-request.ts';
 import { RingFollower } from './ring-follower.ts';
 import { checkSmear } from './smear.ts';
 import { wrongType } from './wrong-type.ts';
@@ -60,8 +61,8 @@ export interface ConnectOptions {
  * `[::1]:6200`; the default port is 6200. Throws USAGE for an empty list and for an invalid
  * address, token or option, CONSISTENCY_INVALID, VALUE_OUT_OF_RANGE, NAME_INVALID, SESSION_INVALID,
  * PEER_UNREACHABLE when no server answers, PEER_FAILED when another program answers, PEER_UNPROVEN
- * when a server proves another key or certificate, RING_UNKNOWN when the answering servers do not
- * have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
+ * when a server proves another key or certificate, RING_UNKNOWN when all servers answer that they
+ * do not have the keyspace, WIRE_VERSION_UNKNOWN, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
  */
 export async function connect(
   addresses: readonly string[],
@@ -81,17 +82,19 @@ export async function connect(
   const near = options.near === undefined ? null : parseFailureDomain(options.near);
   const settings = { keyspace, timeoutMs, token, identity, proof, near, reader };
   const follower = new RingFollower(seeds, settings);
-  let lastError: unknown = null;
-  for (const address of seeds) {
-    try {
-      await follower.learn(await follower.open(address));
-      return new Client(follower, { keyspace, consistency, session, timeoutMs, smearMs });
-    } catch (error) {
-      lastError = error;
-    }
+  try {
+    await hedgedRequest({
+      addresses: seeds,
+      ask: async (address) => follower.learn(await follower.open(address)),
+      hedgeMs: clientHedgeMs,
+      onSlow: (address) => follower.avoid(address),
+      mayHelp: () => true,
+    });
+    return new Client(follower, { keyspace, consistency, session, timeoutMs, smearMs });
+  } catch (error) {
+    follower.close();
+    throw error;
   }
-  follower.close();
-  throw lastError;
 }
 
 function seedsOf(addresses: readonly string[]): string[] {

@@ -24,6 +24,18 @@ export function writeFailure(error: unknown): FailureKind {
   return error.outcome === 'not-done' ? 'elsewhere' : 'unknown';
 }
 
+/** A coordinator that answered has reported what it knows; otherwise only the loss is known. */
+export function unknownWrite(error: unknown): unknown {
+  if (!(error instanceof CodedError) || error.details.outcome === 'unknown') return error;
+  const message = `the write may be stored: ${error.message}`;
+  const hint = 'read the key, or write again; with repeatUnknown the client writes again by itself';
+  return new CodedError('WRITE_UNKNOWN', message, {
+    hint,
+    details: { outcome: 'unknown' },
+    cause: error,
+  });
+}
+
 /**
  * Of one request's failures at several servers, returns the one to report. `before`: null at the
  * first. A server's answer counts more than a broken connection. A server that lacks the ring, as

@@ -2,7 +2,7 @@
 // it.
 
 import { must } from '@ringwright/base/assert';
-import { clientAvoidMs } from '@ringwright/base/limits';
+import { clientAvoidMs, clientHedgeMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { HintReader } from '@ringwright/node/link/not-reached';
@@ -19,6 +19,7 @@ import type { CallChannel } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { greetServer } from '@ringwright/wire/greet-server';
 import { clientClosed } from './client-closed.ts';
+import { hedgedRequest } from './hedged-request.ts';
 import { serverChoice } from './server-choice.ts';
 
 interface FollowerSettings {
@@ -32,6 +33,11 @@ interface FollowerSettings {
   readonly reader: HintReader;
   /** Location of the client; null: all servers are equally near. */
   readonly near: FailureDomain | null;
+}
+
+export interface OpenedServer {
+  readonly address: string;
+  readonly channel: CallChannel;
 }
 
 /** A client answers no calls: servers call only other servers. */
@@ -76,6 +82,33 @@ export class RingFollower {
     if (this.#isClosed) return Promise.reject(clientClosed());
     const link = this.#links.get(address) ?? this.#linkTo(address);
     return link.connect();
+  }
+
+  /**
+   * Opens a channel to the first of these servers that can be reached. The next one is tried when
+   * one fails or is slow: a machine that vanished refuses nothing. Forgets addresses that fail.
+   * Rejects when none is left.
+   */
+  async openFirst(addresses: Set<string>): Promise<OpenedServer> {
+    const [nearest = ''] = addresses;
+    // Nearly every write: no timer and no other server for a connection that is there.
+    if (this.#links.get(nearest)?.connected)
+      return { address: nearest, channel: await this.open(nearest) };
+    return hedgedRequest({
+      addresses: [...addresses],
+      ask: async (address) => {
+        try {
+          return { address, channel: await this.open(address) };
+        } catch (error) {
+          addresses.delete(address);
+          this.avoid(address);
+          throw error;
+        }
+      },
+      hedgeMs: clientHedgeMs,
+      onSlow: (address) => this.avoid(address),
+      mayHelp: () => !this.#isClosed,
+    });
   }
 
   /** Called about a server that kept a caller waiting. */

@@ -26,7 +26,7 @@ import { boundBytes } from './bytes.ts';
 import { checkOptions } from './check-options.ts';
 import type { Bytes, ReadOptions } from './client.ts';
 import { readFailure } from './failure-kind.ts';
-import { hedgedRead } from './hedged-read.ts';
+import { hedgedRequest } from './hedged-request.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { type PartPages, pagesAhead } from './scan-pages.ts';
 
@@ -206,7 +206,7 @@ function askForPage(
   { timeoutMs }: ScanSettings,
   request: RequestOf<typeof coordinateScan>,
 ): Promise<AnswerOf<typeof coordinateScan>> {
-  return hedgedRead({
+  return hedgedRequest({
     addresses: follower.choose(request.partition),
     ask: async (address) => {
       const channel = await follower.open(address);

@@ -21,7 +21,7 @@ function clientThatSmears() {
   const follower = {
     ring: { partitionOf: () => 0 },
     choose: () => ['a'],
-    open: () => Promise.resolve({ call }),
+    openFirst: () => Promise.resolve({ address: 'a', channel: { call } }),
     noteRingVersion: () => undefined,
     close: () => undefined,
   } as unknown as RingFollower;

@@ -1,10 +1,11 @@
 // What a write reports if servers refuse it, or take it and are not heard from again.
 import { CodedError } from '@ringwright/base/coded-error';
-import { expect, test } from 'vitest';
+import { clientAvoidMs } from '@ringwright/base/limits';
+import { expect, test, vi } from 'vitest';
 import { Client } from './client.ts';
 import type { RingFollower } from './ring-follower.ts';
 
-type Answer = 'lost' | 'refused' | 'forbidden' | 'superseded' | 'taken';
+type Answer = 'none' | 'lost' | 'refused' | 'forbidden' | 'superseded' | 'taken';
 
 const failures = {
   lost: new CodedError('PEER_UNREACHABLE', 'the connection is closed'),
@@ -16,22 +17,29 @@ const failures = {
 /** Returns a client of servers with these answers, and the servers that were called. */
 function clientOf(answers: readonly Answer[]) {
   const asked: Answer[] = [];
-  const open = (address: string) => {
+  const avoid = vi.fn();
+  const openFirst = ([address]: Set<string>) => {
     const answer = answers[Number(address)] ?? 'refused';
     const call = (): Promise<unknown> => {
       asked.push(answer);
+      if (answer === 'none') return new Promise(() => undefined);
       if (answer !== 'taken') return Promise.reject(failures[answer]);
       return Promise.resolve({ ms: 1, tie: 0, ringVersion: 1 });
     };
-    return Promise.resolve({ call });
+    return Promise.resolve({ address, channel: { call } });
   };
   const follower = {
     ring: { partitionOf: () => 0 },
     choose: () => [...answers.keys()].map(String),
-    ...{ open, noteRingVersion: () => undefined, avoid: () => undefined, close: () => undefined },
+    ...{
+      openFirst,
+      noteRingVersion: () => undefined,
+      avoid,
+      close: () => undefined,
+    },
   } as unknown as RingFollower;
   const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
-  return { asked, client: new Client(follower, { ...settings, consistency: 'quorum' }) };
+  return { asked, avoid, client: new Client(follower, { ...settings, consistency: 'quorum' }) };
 }
 
 const outcome = ({ client }: ReturnType<typeof clientOf>, repeatUnknown: boolean) =>
@@ -57,4 +65,22 @@ test.each<[readonly Answer[], boolean, string, number]>([
   const tried = clientOf(answers);
   expect(await outcome(tried, isRepeated)).toBe(wanted);
   expect(tried.asked).toHaveLength(count);
+});
+
+test('other writes try a server last for as long as it has not answered one', async () => {
+  vi.useFakeTimers();
+  try {
+    const { avoid, client } = clientOf(['none']);
+    void client.put('key', 'value');
+    await vi.advanceTimersByTimeAsync(10);
+    expect(avoid).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(clientAvoidMs);
+    for (let second = 0; second < 3; second += 1) {
+      avoid.mockClear();
+      await vi.advanceTimersByTimeAsync(clientAvoidMs);
+      expect(avoid).toHaveBeenCalledWith('0');
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -19,7 +19,7 @@ function clientThatStores() {
   const follower = {
     ring: { partitionOf: () => 0 },
     choose: () => ['a'],
-    open: () => Promise.resolve({ call }),
+    openFirst: () => Promise.resolve({ address: 'a', channel: { call } }),
     noteRingVersion: () => undefined,
   } as unknown as RingFollower;
   const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };

@@ -1,7 +1,7 @@
 // Reads at several servers: which server is queried when, and which answer or failure counts.
 import { CodedError } from '@ringwright/base/coded-error';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { hedgedRead } from './hedged-read.ts';
+import { hedgedRequest } from './hedged-request.ts';
 import { serverChoice } from './server-choice.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -16,7 +16,7 @@ function reading(addresses: readonly string[]) {
   const asked: string[] = [];
   const slow: string[] = [];
   const servers = new Map<string, Waiting>();
-  const answer = hedgedRead({
+  const answer = hedgedRequest({
     addresses,
     ask: (address) => {
       asked.push(address);

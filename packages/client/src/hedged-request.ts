@@ -1,7 +1,8 @@
-// One read at several servers: the next is asked when one fails or is slow. The first answer wins.
+// One request to several servers: the next is asked when one fails or is slow. The first answer
+// wins. Only for requests that change nothing: reads, and connections.
 import { mostSpecificFailure } from './failure-kind.ts';
 
-interface Read<Answer> {
+interface Request<Answer> {
   readonly addresses: readonly string[];
   readonly ask: (address: string) => Promise<Answer>;
   readonly hedgeMs: number;
@@ -15,8 +16,8 @@ interface Read<Answer> {
  * Rejects when no server is left, preferably with a server's answer rather than a broken
  * connection. Rejects at once with a failure that every other server would repeat.
  */
-export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
-  const { addresses, ask, hedgeMs, onSlow, mayHelp } = read;
+export function hedgedRequest<Answer>(request: Request<Answer>): Promise<Answer> {
+  const { addresses, ask, hedgeMs, onSlow, mayHelp } = request;
   return new Promise((resolve, reject) => {
     let next = 0;
     let openCount = 0;
