@@ -1,4 +1,5 @@
 // Detects vanished connections by pings, at both ends.
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
 /**
@@ -6,21 +7,19 @@ import type { WebSocket } from 'ws';
  */
 export const pingIntervalMs = 5_000;
 
-/** Terminates an open socket that has received nothing since the last ping. */
-export function keepAlive(socket: WebSocket): void {
-  let alive = true;
-  const onTraffic = (): void => {
-    alive = true;
-  };
-  socket.on('pong', onTraffic);
-  socket.on('message', onTraffic);
+/**
+ * Terminates an open socket that has received no byte since the last ping. Bytes count and not
+ * messages: a long message takes many seconds of a slow line, and a pong waits behind it.
+ */
+export function keepAlive(socket: WebSocket, stream: Pick<Socket, 'bytesRead'>): void {
+  let bytesRead = -1;
   const pings = setInterval(() => {
     // A paused socket may receive nothing.
-    if (!alive && !socket.isPaused) {
+    if (stream.bytesRead === bytesRead && !socket.isPaused) {
       socket.terminate();
       return;
     }
-    alive = socket.isPaused;
+    bytesRead = socket.isPaused ? -1 : stream.bytesRead;
     if (socket.readyState === socket.OPEN) socket.ping();
   }, pingIntervalMs);
   socket.on('close', () => clearInterval(pings));

@@ -152,6 +152,7 @@ export class Link implements Caller {
     this.#key = proven?.key ?? null;
     const channel = socketChannel(socket, this.address, this.#ports);
     if (proven !== null) this.#ports.onProven?.(channel, proven.key);
+    socket.once('upgrade', (answer) => keepAlive(socket, answer.socket));
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
         reject(notReached(this.address, cause, { isPlain: proven === null, reader }));
@@ -168,7 +169,6 @@ export class Link implements Caller {
     ended.catch(() => undefined); // the race below reports it while somebody waits
     try {
       await Promise.race([new Promise((resolve) => socket.once('open', resolve)), ended]);
-      keepAlive(socket);
       await Promise.race([this.#ports.greet(this.address, channel), ended]);
     } catch (error) {
       socket.terminate();

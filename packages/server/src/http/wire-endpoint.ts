@@ -102,7 +102,7 @@ export function acceptWire(
           webSocket.close(1008, 'no ring names the key of this caller any more');
         webSocket.once('close', onProven(channel, key, end));
       }
-      keepAlive(webSocket);
+      keepAlive(webSocket, request.socket);
     });
   });
   return async () => {
