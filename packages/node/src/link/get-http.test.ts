@@ -1,4 +1,4 @@
-// Tests a GET over HTTP, also to a server that answers without end.
+// Tests a GET over HTTP, also to a server that answers without end, or not at all.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,5 +22,19 @@ test('an answer is returned whole, or refused once it exceeds the limit', async 
   await expect(getHttp(address, '/endless', asking)).rejects.toMatchObject({
     code: 'PEER_UNREACHABLE',
     message: `${address} cannot be reached: it answers more than 1000 bytes`,
+  });
+});
+
+test('a server that does not answer is named with the time that it had', async () => {
+  const server = createServer(() => undefined);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await expect(getHttp(address, '/', { proof: null, timeoutMs: 20 })).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    message: `${address} cannot be reached: no answer within 20 ms`,
   });
 });

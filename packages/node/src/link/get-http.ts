@@ -39,7 +39,8 @@ export async function getHttp(
   const proven = proof === null ? null : await proveServer(address, { proof, identity, timeoutMs });
   const { ip: host, port } = splitAddress(address);
   return new Promise((resolve, reject) => {
-    const fail = (cause: Error): void => {
+    const fail = (error: Error): void => {
+      const cause = signal.aborted ? new Error(`no answer within ${timeoutMs} ms`) : error;
       reject(notReached(address, cause, { isPlain: proven === null }));
     };
     const sent = request({
