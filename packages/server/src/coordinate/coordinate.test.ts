@@ -187,6 +187,14 @@ describe('a failed write reports its outcome', () => {
     expect(clock.aheadMs(clock.next(4))).toBeLessThan(60_000);
   });
 
+  test('a quorum of slots is enough to read a record from an hour ahead', async () => {
+    const cluster = await clusterAt(1);
+    const ahead = { key, value: Buffer.from('ahead'), ms: Date.now() + 3_600_000, tie: 0 };
+    for (const id of [0, 1]) cluster.devices[id]!.put(ahead);
+    for (const device of cluster.devices) expect(await read(device)).toBe('ahead');
+    expect(cluster.devices[2]!.rows.has('key'), 'no device takes it before its time').toBe(false);
+  });
+
   test('a write that every device refuses before storing it is rejected', async () => {
     const cluster = await clusterAt(1, { ...sound, wrongClock: 4 });
     expect(await write(cluster.devices[4], 'wrong clock')).toBe('NOT_ENOUGH_REPLICAS rejected');

@@ -1,8 +1,8 @@
 // This device's part in a round: it promises, and returns the record it holds (propose.ts asks).
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordPrepare } from '@ringwright/wire/records';
+import { checkClock } from '../clocks/check-clock.ts';
 import {
-  checkClock,
   filling,
   impliedRecord,
   notResponsible,

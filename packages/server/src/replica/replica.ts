@@ -3,20 +3,20 @@
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
-import { clockAheadMsMax } from '@ringwright/base/limits';
 import {
   andThen,
   type Callback,
   fromCallback,
   type MaybePromise,
 } from '@ringwright/base/maybe-promise';
-import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
+import { compareStamps, formatStamp, stampTieMax } from '@ringwright/base/stamp';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordRead, recordStamp } from '@ringwright/wire/records';
+import { checkClock } from '../clocks/check-clock.ts';
 import { ownCaller, type WriteAnswer, type WriteRequest } from '../peers/device-caller.ts';
 import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
 import type { RingExchange } from '../rings/ring-exchange.ts';
@@ -153,7 +153,8 @@ function writePassed(
   const { active, duty, request, caller } = passed;
   requireOwnPartition(active, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
-  checkClock(ports.clock, request);
+  // A holder that refused to confirm what it has would make the record unreadable until its time.
+  if (!request.repair || !isHere(ports.store, request)) checkClock(ports.clock, request);
   const { keyspace, partition } = request;
   // A record that a holder has is not new to the holders, so it may pass like a push. Floors refuse
   // it.
@@ -246,16 +247,17 @@ export function answerStamp(
   }));
 }
 
-/**
- * The holders accept no new record this old. Passes only what is here already, or is stale beside a
- * newer record here. Throws STAMP_TOO_OLD.
- */
+/** Whether this device has this very record, or a newer one of its key. */
+function isHere(store: Store, request: WriteRequest): boolean {
+  const held = store.read(request.keyspace, request.partition, request.key);
+  return held !== null && compareStamps(held, request) >= 0;
+}
+
+/** The holders accept no new record this old. Passes what is here already. Throws STAMP_TOO_OLD. */
 function checkBarrier(store: Store, request: WriteRequest): void {
-  const { keyspace, partition, key, ms } = request;
+  const { keyspace, partition, ms } = request;
   const barrierMs = store.marks(keyspace, partition)?.barrierMs ?? 0;
-  if (ms > barrierMs) return;
-  const held = store.read(keyspace, partition, key);
-  if (held !== null && compareStamps(held, request) >= 0) return;
+  if (ms > barrierMs || isHere(store, request)) return;
   const message = `timestamp ${formatStamp(request)} is not above ${barrierMs} ms`;
   const hint = 'the write took too long, or a clock is wrong: write again';
   throw new CodedError('STAMP_TOO_OLD', message, { hint, details: { barrierMs } });
@@ -269,20 +271,6 @@ export function impliedRecord(
 ): AnswerOf<typeof recordRead>['record'] {
   const floorMs = store.marks(keyspace, partition)?.floorMs ?? 0;
   return floorMs === 0 ? null : { value: null, ms: floorMs, tie: stampTieMax };
-}
-
-/**
- * Learns a stamp from elsewhere. Throws CLOCK_AHEAD, so that one wrong clock cannot win forever.
- */
-export function checkClock(clock: HybridClock, stamp: Stamp): void {
-  const aheadMs = clock.aheadMs(stamp);
-  if (aheadMs > clockAheadMsMax) {
-    const what = `timestamp ${formatStamp(stamp)} is ${aheadMs} ms ahead`;
-    const message = `${what}; the maximum is ${clockAheadMsMax}`;
-    const hint = 'correct the clock of the server that coordinated the write';
-    throw new CodedError('CLOCK_AHEAD', message, { hint });
-  }
-  clock.observe(stamp);
 }
 
 export function notResponsible(active: ActiveRing, partition: number): CodedError {

@@ -14,9 +14,9 @@ import {
   type rowsSince,
   type tail,
 } from '@ringwright/wire/replication';
+import { checkClock } from '../clocks/check-clock.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import {
-  checkClock,
   filling,
   notResponsible,
   passFence,
