@@ -154,6 +154,16 @@ describe('the old and the new ring are both in use', () => {
     });
   });
 
+  test('a read ends in time if the clock is set back after a ring was activated', async () => {
+    const cluster = await clusterAt(3);
+    cluster.cutOff = new Set([1, 2]);
+    for (const id of [0, 3, 4]) cluster.devices[id]!.activate(4);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    const asked = { ...about, consistency: 'all' } as const;
+    const reading = Promise.resolve(coordinateRead(cluster.devices[4]!.coordinator, asked));
+    await expect(soon(reading)).rejects.toMatchObject({ code: 'NOT_ENOUGH_REPLICAS' });
+  });
+
   test('an outdated coordinator fetches the ring and stores the same record', async () => {
     const cluster = await clusterAt(1);
     for (const id of [0, 1, 2, 3]) cluster.devices[id]!.activate(2);

@@ -127,9 +127,12 @@ function isTakingOver(
   { activatedMs }: ActiveRing,
   error: unknown,
 ): boolean {
-  return (
-    hasDeviceError(error, 'PARTITION_FILLING') && clock.machineMs() - activatedMs < takeoverMsMax
-  );
+  return hasDeviceError(error, 'PARTITION_FILLING') && isWithin(clock, activatedMs, takeoverMsMax);
+}
+
+/** A clock that was set back since then must not let a request wait until that time comes again. */
+function isWithin(clock: CoordinatorPorts['clock'], sinceMs: number, ms: number): boolean {
+  return Math.abs(clock.machineMs() - sinceMs) < ms;
 }
 
 /**
@@ -139,8 +142,7 @@ function isTakingOver(
  */
 function isQueueFull({ clock }: CoordinatorPorts, startedMs: number, error: unknown): boolean {
   const isWrite = error instanceof CodedError && error.details['outcome'] !== undefined;
-  const isInTime = clock.machineMs() - startedMs < crowdedMsMax;
-  return !isWrite && isInTime && hasDeviceError(error, 'PEER_BUSY');
+  return !isWrite && isWithin(clock, startedMs, crowdedMsMax) && hasDeviceError(error, 'PEER_BUSY');
 }
 
 /** Whether one of the devices that did not count failed with this code. */
