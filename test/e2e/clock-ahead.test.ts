@@ -1,6 +1,7 @@
 // A server whose clock is an hour ahead stores nothing that other servers would refuse, even right
-// after its start, when it has not heard from any peer.
-
+// after its start, when it has not heard from any peer. It deletes nothing before its time either.
+import { mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
@@ -44,4 +45,22 @@ test('a server whose clock is ahead rejects writes, with or without a connected 
   expect((await put(second!, 'consistency=quorum')).status).toBe(204);
   expect(await read(ahead.place.port)).toBe('consistency=quorum');
   await cluster.restart(third!);
+});
+
+test('a server whose clock is ahead keeps dropped files as long as promised', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 4 });
+  const [first] = cluster.servers;
+  await first!.kill();
+  const trash = path.join(first!.place.data, 'trash');
+  const hoursAgo = (hours: number): string => `${Date.now() - hours * 3_600_000}.${keyspace}.0.a`;
+  const [due, kept] = [hoursAgo(168.5), hoursAgo(167.5)];
+  for (const name of [due, kept]) await mkdir(path.join(trash, name), { recursive: true });
+  const ahead = new ServerUnderTest({ ...first!.place, node });
+  cluster.servers[0] = ahead;
+  await ahead.start();
+  const left = await waitFor('the older one to be deleted', {
+    ask: () => readdir(trash),
+    until: (names) => !names.includes(due),
+  });
+  expect(left).toEqual([kept]);
 });

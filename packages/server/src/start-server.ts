@@ -13,7 +13,6 @@ import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { nowMs } from '@ringwright/node/system-clock';
-import type { Store } from '@ringwright/partition/store';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -23,7 +22,6 @@ import { logTrust } from './assemble-rings.ts';
 import { assembleServer, type ServerParts } from './assemble-server.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
-import type { CopySource } from './copies/copy-answers.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
 import { allowedHosts } from './http/check-request.ts';
 import { createHttp } from './http/http.ts';
@@ -226,17 +224,15 @@ function hostNames({ listen: address, advertise, allowHost, ...rest }: ServerOpt
 /** Releases idle copies and trims the trash. */
 async function tidy(
   { trashHours, trashBytes }: ServerOptions,
-  {
-    store,
-    copies,
-    log,
-  }: { readonly store: Store; readonly copies: CopySource; readonly log: Logger },
+  { store, copies, floors, log }: ServerParts & OpenedDevice & { readonly log: Logger },
 ): Promise<void> {
   try {
     await copies.releaseIdle();
     const { totalBytes } = await store.disk.free();
     const bytesMax = trashBytes ?? Math.floor((totalBytes * trashPercentMax) / 100);
-    await store.trash.trim({ beforeMs: nowMs() - trashHours * 3_600_000, bytesMax });
+    // Not by the time of a clock that is ahead: what is deleted here is gone.
+    const beforeMs = floors.nowMs() - trashHours * 3_600_000;
+    await store.trash.trim({ beforeMs, bytesMax });
   } catch (error) {
     log.warn({ error }, 'trash could not be checked');
   }
