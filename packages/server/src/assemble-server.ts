@@ -116,7 +116,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const coordinator = createCoordinator({ ...peerParts, ...ringParts, ...requestParts });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
   const operatorParts = { ...opened, rings, forks, requests, reconciler, peers, throttle };
-  const statusParts = { demandsTls, certificate, insecure, clocks, startedMs: nowMs(), nowMs };
+  const statusParts = { demandsTls, certificate, insecure, clocks, uptimeMs: monotonicMs, nowMs };
   const status: StatusPorts = { ...operatorParts, ...repair, ...statusParts };
   fillHandlers(handlers, {
     ...{ guard, audit, proven, replica, introduce, copies, throttle, ...repair },

@@ -12,7 +12,7 @@ import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/li
 import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
-import { nowMs } from '@ringwright/node/system-clock';
+import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -267,13 +267,13 @@ async function followRings(
 /** Opens the Redis port if the option is given. Returns a function that closes it. */
 async function openRedis(
   { redisPort: port, redisKeyspace, redisConsistency, listen: address, device }: ServerOptions,
-  ports: Omit<Parameters<typeof createRedis>[0], 'nowMs'>,
+  ports: Omit<Parameters<typeof createRedis>[0], 'uptimeMs'>,
   { security, log }: { readonly security: PortSecurity; readonly log: Logger },
 ): Promise<() => Promise<void>> {
   if (port === undefined) return () => Promise.resolve();
   const keyspace = redisKeyspace ?? null;
   const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
-  const redis = createRedis({ ...ports, nowMs }, settings);
+  const redis = createRedis({ ...ports, uptimeMs: monotonicMs }, settings);
   if (security.demandsTls) security.guard(redis.server);
   await listen(redis.server, redisAddress(address, port));
   log.info({ port, keyspace }, 'listening for the Redis protocol');

@@ -45,8 +45,7 @@ export interface RedisSettings {
 
 /** What INFO, HELLO and CONFIG report. */
 export interface RedisAbout extends RedisSettings {
-  readonly startedMs: number;
-  readonly nowMs: () => number;
+  readonly uptimeMs: () => number;
   readonly connections: () => number;
   readonly commands: () => number;
 }

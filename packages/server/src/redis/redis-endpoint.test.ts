@@ -33,7 +33,7 @@ async function listening(connectionsMax?: number): Promise<Listening> {
   const onBug = (error: unknown): never => {
     throw error;
   };
-  const ports = { guard, coordinator, metrics, nowMs: () => 0, onBug } as unknown as Ports;
+  const ports = { guard, coordinator, metrics, uptimeMs: () => 0, onBug } as unknown as Ports;
   const settings = { device: 'sd1', port: 0, keyspace: 'test', consistency: 'quorum' } as const;
   const endpoint = createRedis(ports, settings, connectionsMax);
   endpoint.server.listen(0, '127.0.0.1');

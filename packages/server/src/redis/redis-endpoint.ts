@@ -28,7 +28,7 @@ interface EndpointPorts {
   readonly guard: Guard;
   readonly coordinator: CoordinatorPorts;
   readonly metrics: Metrics;
-  readonly nowMs: () => number;
+  readonly uptimeMs: () => number;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -40,14 +40,13 @@ export function createRedis(
   settings: RedisSettings,
   connectionsMax = redisConnectionsMax,
 ): RedisEndpoint {
-  const { metrics, nowMs } = ports;
+  const { metrics, uptimeMs } = ports;
   const sockets = new Set<Socket>();
   const limiter = new ConnectionLimiter({ max: connectionsMax, ...limiterOptions });
   const budget = new ByteBudget(redisHeldBytesMax);
   let [nextId, commands] = [1, 0];
-  const startedMs = nowMs();
   const counts = { connections: () => sockets.size, commands: () => commands };
-  const about: RedisAbout = { ...settings, startedMs, nowMs, ...counts };
+  const about: RedisAbout = { ...settings, uptimeMs, ...counts };
   const timerOf = timersOf(metrics);
   const turns = new TurnBudget();
   const connectionPorts: ConnectionPorts = {

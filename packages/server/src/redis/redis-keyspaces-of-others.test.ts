@@ -29,7 +29,7 @@ function callOf(...words: string[]): RedisCall {
     list: () => rings,
     find: (name: string) => rings.find(({ ring }) => ring.keyspace === name),
   };
-  const about = { nowMs: () => 0, startedMs: 0, connections: () => 1, commands: () => 1 };
+  const about = { uptimeMs: () => 0, connections: () => 1, commands: () => 1 };
   const client = { credential: credentialFrom('here', testToken('shop')), keyspace: null };
   const ports = { guard, about, coordinator: { rings: list } };
   const args = words.map((word) => Buffer.from(word));

@@ -52,7 +52,7 @@ type Section = readonly [name: string, fields: readonly (readonly [string, strin
 
 function infoSections({ ports, client }: RedisCall): Section[] {
   const { about, coordinator } = ports;
-  const uptimeS = Math.floor((about.nowMs() - about.startedMs) / 1000);
+  const uptimeS = Math.floor(about.uptimeMs() / 1000);
   const allRings = coordinator.rings.list().map(({ ring }) => ring);
   const rings = allRings.filter(({ keyspace }) => mayKnow({ ports, client }, keyspace));
   return [

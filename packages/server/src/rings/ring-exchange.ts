@@ -4,6 +4,7 @@ import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { ringFetchesBytesMax, ringFetchesMax } from '@ringwright/base/limits-rings';
+import { monotonicMs } from '@ringwright/node/system-clock';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { fetchRingFor, fetchRingStart, type RingWanted } from '@ringwright/wire/fetch-ring';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
@@ -49,7 +50,7 @@ export class RingExchange {
   constructor(rings: Rings, relay: RelayPorts = {}) {
     this.#rings = rings;
     this.#relay = relay;
-    this.#uploads = new RingUploads(Date.now);
+    this.#uploads = new RingUploads(monotonicMs);
   }
 
   offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {

@@ -27,14 +27,14 @@ interface ArrivedUpload extends ExpectedUpload {
 }
 
 export class RingUploads {
-  readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
   readonly #uploads = new Map<Caller, Upload>();
   #received = 0;
   /** Whether a timer is set that ends idle uploads. */
   #isTimerSet = false;
 
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
   }
 
   /** Begins an upload; it replaces the one before on its connection. Throws PEER_BUSY. */
@@ -43,7 +43,12 @@ export class RingUploads {
     this.#endIdle();
     if (this.#uploads.size >= ringUploadsMax)
       throw busy(`${ringUploadsMax} rings are being received`);
-    this.#uploads.set(caller, { ...expected, chunks: [], received: 0, lastMs: this.#nowMs() });
+    this.#uploads.set(caller, {
+      ...expected,
+      chunks: [],
+      received: 0,
+      lastMs: this.#monotonicMs(),
+    });
     if (!this.#isTimerSet) this.#startTimer();
   }
 
@@ -65,7 +70,7 @@ export class RingUploads {
     }
     upload.chunks.push(data);
     upload.received += data.length;
-    upload.lastMs = this.#nowMs();
+    upload.lastMs = this.#monotonicMs();
     this.#received += data.length;
     if (upload.received < upload.bytes) return null;
     this.end(caller);
@@ -89,7 +94,7 @@ export class RingUploads {
 
   /** Ends idle uploads, because nothing here notices a broken connection. */
   #endIdle(): void {
-    const limitMs = this.#nowMs() - ringUploadIdleMsMax;
+    const limitMs = this.#monotonicMs() - ringUploadIdleMsMax;
     for (const [caller, { lastMs }] of this.#uploads) if (lastMs < limitMs) this.end(caller);
   }
 }

@@ -43,7 +43,7 @@ const ports = {
   key: privateKey,
   certificate: () => null,
   clocks: { clock: { stampsAheadMs: () => 0 }, peerClocks: { awayMs: () => -12_500 } },
-  startedMs: 0,
+  uptimeMs: () => 1_000,
   nowMs: () => 1_763_692_800_000,
 } as unknown as StatusPorts;
 

@@ -67,7 +67,7 @@ export interface StatusPorts {
     readonly clock: Pick<HybridClock, 'stampsAheadMs'>;
     readonly peerClocks: Pick<PeerClocks, 'awayMs'>;
   };
-  readonly startedMs: number;
+  readonly uptimeMs: () => number;
   readonly nowMs: () => number;
 }
 
@@ -167,7 +167,7 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
     demandsTls: ports.demandsTls,
     certificate: ports.certificate(),
     insecure: ports.insecure,
-    uptimeMs: ports.nowMs() - ports.startedMs,
+    uptimeMs: ports.uptimeMs(),
     nowMs: ports.nowMs(),
     clockAwayMs: ports.clocks.peerClocks.awayMs(ports.nowMs()),
     stampsAheadMs: ports.clocks.clock.stampsAheadMs(),
