@@ -1,4 +1,5 @@
-// Finds servers whose clocks differ from the others. Beyond a minute they refuse writes. Pure.
+// Finds servers whose clocks differ from the others (beyond a minute they refuse writes), and a
+// difference between most of them and this machine. Pure.
 import { clockAheadMsMax } from '@ringwright/base/limits';
 import type { StatusByAddress } from '../servers/ask-servers.ts';
 import type { ClockReading } from '../servers/server-status.ts';
@@ -16,7 +17,25 @@ export function clockTroubles(
   const offTroubles = awayTroubles(ring, addresses, answers);
   const isWrong = (address: string): boolean => offTroubles.some((one) => one.address === address);
   const others = addresses.filter((address) => !isWrong(address));
-  return [...offTroubles, ...others.flatMap((address) => waitTroubles(ring, address, answers))];
+  return [
+    ...offTroubles,
+    ...others.flatMap((address) => waitTroubles(ring, address, answers)),
+    ...ownTroubles(ring, answers),
+  ];
+}
+
+/**
+ * Either clock may be wrong. If it is that of this machine, servers refuse its beacons or count
+ * them as expired, which looks like their fault.
+ */
+function ownTroubles(ring: string, answers: StatusByAddress): Trouble[] {
+  const middle = medianOf([...answers.values()].flatMap(readingOf));
+  if (middle === null || Math.abs(middle.aheadMs) - middle.slackMs <= clockAheadMsMax) return [];
+  const why =
+    `the clocks of most servers are ${differenceOf(middle.aheadMs)} the clock of this machine; ` +
+    'they refuse beacons from here, or count them as expired';
+  const hint = 'clock: correct the clock of this machine, unless those of the servers are wrong';
+  return [{ ring, address: null, kind: 'clock', why, command: `servers ${ring}`, hint }];
 }
 
 /**
@@ -31,7 +50,8 @@ function waitTroubles(ring: string, address: string, answers: StatusByAddress): 
   const left = `${Math.ceil(waitMs / 1_000)} s`;
   const why = `it refuses writes for ${left}: its clock was ahead, and it has stamps of that time`;
   const hint =
-    'clock: if it is right now, do not change it; writes resume by themselves, reads continue';
+    'clock: if it is right now, do not change it; reads continue, writes resume by themselves ' +
+    '(to write sooner: "The clocks of all servers were ahead" in OPERATING.md)';
   return [{ ring, address, kind: 'clock', why, command: `servers ${ring}`, hint }];
 }
 
@@ -77,8 +97,11 @@ function medianOf(readings: readonly ClockReading[]): ClockReading | null {
 }
 
 function whyOf(awayMs: number): string {
-  const seconds = Math.round(Math.abs(awayMs) / 1_000);
-  const direction = awayMs > 0 ? 'ahead of' : 'behind';
   const secondsMax = clockAheadMsMax / 1_000;
-  return `its clock is ${seconds} s ${direction} the others; it refuses writes from ${secondsMax} s on`;
+  return `its clock is ${differenceOf(awayMs)} the others; it refuses writes from ${secondsMax} s on`;
+}
+
+function differenceOf(awayMs: number): string {
+  const seconds = Math.round(Math.abs(awayMs) / 1_000);
+  return `${seconds} s ${awayMs > 0 ? 'ahead of' : 'behind'}`;
 }

@@ -1,5 +1,5 @@
-// Rows of the table in advice.ts: servers that let nobody in, prove another key, or refuse what is
-// a large change. Pure.
+// Rows of the table in advice.ts: servers that let nobody in, prove another key, or refuse a
+// beacon, a large change, or another ring of this name. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -14,6 +14,22 @@ export const needsToken: ReadonlySet<ErrorCode> = new Set([
   'ACCESS_PENDING',
   'PERMISSION_MISSING',
 ]);
+
+export const foreign: AdviceRule = ({ ring: { keyspace } }) => ({
+  command: `show ${keyspace}`,
+  text:
+    'those servers have another ring of this name: check that the folder and its ' +
+    'addresses are right. After a fork in which partitions were split or merged, ' +
+    `ring-builder settle ${keyspace} -m REASON shows the ways out`,
+});
+
+/** Beacons carry the time of the machine that signs them. */
+export const refusedBeacon: AdviceRule = ({ ring: { keyspace } }) => ({
+  command: `health ${keyspace}`,
+  text:
+    'the clock of this machine, of those servers, or of a machine that sent them a beacon before ' +
+    `is wrong: ring-builder health ${keyspace} compares this one with the servers`,
+});
 
 export const olderAccess: AdviceRule = () => ({
   command: 'access list',

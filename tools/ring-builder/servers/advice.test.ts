@@ -161,6 +161,11 @@ test('a large change needs a second signature, without asking a server', () => {
   ]);
 });
 
+test('a refused beacon leads to the command that compares the clocks', () => {
+  const { command, text } = adviceOnCode(signed, 'BEACON_REFUSED');
+  expect([command, text]).toEqual(['health cities', expect.stringMatching(/^the clock of this/)]);
+});
+
 test('no advice is to remove every device of a ring, and a long list of servers is cut', () => {
   const all = still.ring.devices.map((device) => at(device!.id, 'PEER_UNREACHABLE'));
   expect(adviceOn(still, all)?.text).not.toContain('remove');

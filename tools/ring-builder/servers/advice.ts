@@ -6,7 +6,15 @@ import { trustLifeDaysMax } from '@ringwright/base/limits';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
-import { largeVersion, olderAccess, otherKey, pendingAccess, token } from './advice-rows.ts';
+import {
+  foreign,
+  largeVersion,
+  olderAccess,
+  otherKey,
+  pendingAccess,
+  refusedBeacon,
+  token,
+} from './advice-rows.ts';
 import { fullDisk } from './full-disk.ts';
 import { type Standing, withoutForGood } from './gone-for-good.ts';
 
@@ -218,16 +226,7 @@ const table = new Map<ErrorCode, AdviceRule>([
   ['RING_FORK', fork],
   ['RING_FORK_SETTLED', lostFork],
   ['RING_OLDER', older],
-  [
-    'RING_FOREIGN',
-    ({ ring: { keyspace } }) => ({
-      command: `show ${keyspace}`,
-      text:
-        'those servers have another ring of this name: check that the folder and its ' +
-        'addresses are right. After a fork in which partitions were split or merged, ' +
-        `ring-builder settle ${keyspace} -m REASON shows the ways out`,
-    }),
-  ],
+  ['RING_FOREIGN', foreign],
   ['RING_AUDIT_FAILED', says('the version breaks a rule', (ring) => `verify ${ring}`)],
   ['RING_VERSION_JUMP', says('the version is far above theirs', (ring) => `verify ${ring}`)],
   ['SIGNATURES_MISSING', signatures],
@@ -238,6 +237,7 @@ const table = new Map<ErrorCode, AdviceRule>([
   ['TRUST_UNKNOWN', noTrust],
   ['TRUST_INVALID', trust],
   ['TRUST_EXPIRED', expiredTrust],
+  ['BEACON_REFUSED', refusedBeacon],
   ['BEACON_EXPIRED', says('a new beacon allows drops again', (ring) => `beacon ${ring}`)],
   ['ACCESS_PENDING', pendingAccess],
   ['TOKEN_MISSING', token],

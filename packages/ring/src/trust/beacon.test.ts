@@ -23,6 +23,11 @@ test('a beacon of a trusted key is opened, also after it has expired', () => {
   expect(openBeacon(bytesOf(beacon), [trust], nowMs + 86_400_000)).toEqual(beacon);
 });
 
+test('a beacon from the future is refused with the difference of the clocks', () => {
+  const bytes = bytesOf({ ...beacon, issuedMs: nowMs + 7_200_000 });
+  expect(() => openBeacon(bytes, [trust], nowMs)).toThrow(/issued it is 7200 s ahead of the clock/);
+});
+
 const refused = [
   ['signed by a ring key', bytesOf(beacon, people.ring)],
   ['without a signature', bytesOf(beacon, [])],

@@ -66,8 +66,13 @@ export function openBeacon(bytes: Uint8Array, trusts: readonly Trust[], nowMs: n
     throw refused(`it is of epoch ${beacon.epoch}, but the root is of epoch ${trust.root.epoch}`);
   }
   const { issuedMs, expiresMs } = beacon;
-  if (issuedMs > nowMs + clockAheadMsMax)
-    throw refused(`it was issued ${issuedMs - nowMs} ms in the future`);
+  if (issuedMs > nowMs + clockAheadMsMax) {
+    const seconds = Math.round((issuedMs - nowMs) / 1_000);
+    throw refused(
+      `the clock of the machine that issued it is ${seconds} s ahead of the clock here, ` +
+        `at most ${clockAheadMsMax / 1_000} s are allowed`,
+    );
+  }
   if (expiresMs <= issuedMs || expiresMs - issuedMs > beaconLifeMsMax) {
     throw refused(
       `its lifetime is ${expiresMs - issuedMs} ms, at most ${beaconLifeMsMax} are allowed`,

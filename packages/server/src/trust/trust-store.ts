@@ -148,9 +148,16 @@ export class TrustStore {
     const { issuedMs } = beacon;
     if (held !== undefined && held.epoch === beacon.epoch && held.issuedMs >= issuedMs) {
       if (held.issuedMs === issuedMs && held.id === beacon.id) return;
-      const message = `beacon refused: issued at ${issuedMs}, one of ${held.issuedMs} is held`;
+      const newest = new Date(held.issuedMs).toISOString();
       // Without the held beacon: this error goes to whoever offers an old one.
-      throw new CodedError('BEACON_REFUSED', message, { details: { given: beacon } });
+      throw new CodedError(
+        'BEACON_REFUSED',
+        `beacon refused: it was issued before the one held here, of ${newest}`,
+        {
+          hint: 'correct the clock of the machine that issued it: ring-builder beacon RING follows',
+          details: { given: beacon },
+        },
+      );
     }
     await makeDirectory(this.#ports.directory);
     await replaceState(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
