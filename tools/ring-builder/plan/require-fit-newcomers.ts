@@ -37,7 +37,9 @@ export function requireFitNewcomers(
 }
 
 /** Returns the median of the servers' clocks; undefined if none reported its time. */
-export function medianClock(statuses: readonly (ServerStatus | null)[]): number | undefined {
+export function medianClock(
+  statuses: readonly (Pick<ServerStatus, 'nowMs'> | null)[],
+): number | undefined {
   const times = statuses.flatMap((status) => status?.nowMs ?? []).sort((a, b) => a - b);
   return times[times.length >> 1];
 }

@@ -6,11 +6,15 @@ import { restoredAtOnce } from '@ringwright/base/limits-commands';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps, formatStamp, parseStamp } from '@ringwright/base/stamp';
 import type { Client } from '@ringwright/client/client';
-import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type Command, type Context, textOption } from '../../cli/command.ts';
+import { medianClock } from '../../plan/require-fit-newcomers.ts';
 import { type ArchiveManifest, manifestSigners } from '../../records/archive-manifest.ts';
 import { connectRing } from '../../records/connect-ring.ts';
 import { type ArchivedRecord, framesOf, openArchive } from '../../records/record-file.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { fanOut } from '../../servers/server-connection.ts';
+import { statusOrWhyNot } from '../../servers/server-status.ts';
 import { trustOf } from '../../versions/signing.ts';
 
 type Restored = 'written' | 'kept' | 'expired';
@@ -36,9 +40,10 @@ export const command: Command = {
     await requireSigned(context, { folder, archive });
     await using client = await connectRing(stored);
     const counts: Record<Restored, number> = { written: 0, kept: 0, expired: 0 };
+    const aheadMs = await serversAheadMs(context, stored);
     for await (const frame of framesOf(folder, archive)) {
       const outcomes = await mapConcurrent(frame, restoredAtOnce, (record) =>
-        restore(client, record, context.nowMs()),
+        restore(client, record, context.nowMs() + aheadMs),
       );
       for (const outcome of outcomes) counts[outcome] += 1;
       // failpoint: restore.frame-written
@@ -54,6 +59,22 @@ export const command: Command = {
     };
   },
 };
+
+/**
+ * Returns by how much the clocks of most servers are ahead of the one here, which decides between
+ * two servers. Records expire by the servers' clocks: with a wrong one here they would expire too
+ * early, or too late.
+ */
+async function serversAheadMs(
+  { nowMs }: Pick<Context, 'nowMs'>,
+  { ring, state }: StoredVersion,
+): Promise<number> {
+  const statuses = await fanOut(ringTargets(ring, state), ({ address }) => statusOrWhyNot(address));
+  const answers = statuses.flatMap((status) => (status instanceof CodedError ? [] : [status]));
+  const own = { nowMs: nowMs() };
+  const serversMs = medianClock(answers.length % 2 === 0 ? [...answers, own] : answers);
+  return serversMs === undefined ? 0 : serversMs - own.nowMs;
+}
 
 /** Throws CONFIRMATION_NEEDED if rings are signed and the archive is not, unless --yes is set. */
 async function requireSigned(
