@@ -49,12 +49,22 @@ export async function openCerts(args: Arguments, { rings }: Context): Promise<Ce
   return { folder, authorities, bundles };
 }
 
-/** Throws CERTS_UNKNOWN, SIGNING_KEY_UNKNOWN, SIGNING_KEY_LOCKED. */
+/**
+ * Throws CERTS_UNKNOWN, also if the authority has expired: nobody would accept what it issues. And
+ * SIGNING_KEY_UNKNOWN, SIGNING_KEY_LOCKED.
+ */
 export async function openAuthority(certs: CertsFolder, context: Context): Promise<Authority> {
   const [cert] = certs.authorities;
   if (cert === undefined) {
     throw new CodedError('CERTS_UNKNOWN', `${authorityPath(certs.folder)} does not exist`, {
       hint: 'ring-builder certs init creates an authority; --certs DIR selects another folder',
+    });
+  }
+  const { validToDate } = new X509Certificate(cert);
+  if (validToDate.getTime() <= context.nowMs()) {
+    const expired = `${authorityNameOf(cert)} expired at ${validToDate.toISOString()}`;
+    throw new CodedError('CERTS_UNKNOWN', `the certificate authority ${expired}`, {
+      hint: 'ring-builder certs rotate authority --step 1 creates the next one; then follow its steps',
     });
   }
   const spki = spkiOfCertificate(cert);

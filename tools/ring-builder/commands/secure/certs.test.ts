@@ -151,6 +151,24 @@ test('an authority is replaced in three steps that tolerate a lag of one step', 
   expect(await judged(oldBundle, (await state())[1])).toMatch(/not have the expected certificate/);
 });
 
+test('an authority that has expired issues nothing until it is replaced', async () => {
+  let nowMs = Date.parse('2026-11-21T00:00:00Z');
+  const home = await mkdtemp(join(tmpdir(), 'ring-builder-certs-'));
+  const passphrase = () => Promise.resolve('secret of the authority');
+  const keys = { folder: join(home, 'keys'), name: null, passphrase };
+  const tool = await ringBuilderHere({ nowMs: () => nowMs, keys });
+  await tool.json('certs init 10.0.0.1');
+  nowMs += 3_651 * 86_400_000;
+  for (const command of ['certs issue 10.0.0.2', 'certs rotate 10.0.0.1']) {
+    expect(await tool.refusal(command)).toEqual({ exit: 2, code: 'CERTS_UNKNOWN' });
+  }
+  for (const step of [1, 2, 3]) await tool.json(`certs rotate authority --step ${step}`);
+  await tool.json('certs issue 10.0.0.2');
+  const { certificates } = await tool.json<{ certificates: { endsMs: number }[] }>('certs list');
+  expect(certificates.length).toBe(3);
+  for (const { endsMs } of certificates) expect(endsMs).toBeGreaterThan(nowMs);
+});
+
 test('without certificates, certs list advises certs init with the ring servers', async () => {
   const tool = await ringBuilderHere();
   expect((await tool.answer('certs list')).next).toBe('ring-builder certs init 10.0.0.1');
