@@ -1,4 +1,4 @@
-// Tests times as operators type them: in UTC unless they name a time zone.
+// Tests times as operators type them: in UTC unless they name a time zone, and only real days.
 import { expect, test } from 'vitest';
 import { parseTime } from './parse-time.ts';
 
@@ -20,4 +20,9 @@ test.each([
     if (before === undefined) delete process.env['TZ'];
     else process.env['TZ'] = before;
   }
+});
+
+test.each(['2026-02-29', '2026-11-31T08:00Z', '2026-13-01'])('%s is no day of a month', (text) => {
+  expect(() => parseTime(text, now, '--since')).toThrow(/is not a time/);
+  expect(parseTime('2028-02-29', now, '--since')).toBe(Date.UTC(2028, 1, 29));
 });
