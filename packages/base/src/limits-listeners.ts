@@ -37,6 +37,8 @@ export const httpRequestMsMax = 30_000;
 export const httpWaitingRequestBytes = 2 * KIB;
 /** Waiting requests of all connections: 32,000. Few clients send the next one before an answer. */
 export const httpWaitingBytesMax = 64 * MIB;
+/** Answers of all connections that their clients have not read: 256 of the largest values. */
+export const httpUnreadBytesMax = 256 * MIB;
 /** How often Node checks for late requests. */
 export const httpLateCheckMs = 2_000;
 /** A connection without traffic for this long is closed: its reader is gone. */
