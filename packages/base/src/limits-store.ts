@@ -48,8 +48,12 @@ export const pageCachesMemoryShare = 1 / 24;
 export const rowCachesMemoryShare = 1 / 128;
 /** Row caches of one device, 180,000 rows of 100 bytes: the garbage collector visits each. */
 export const rowCachesBytesMax = 64 * MIB;
-/** Descriptors reserved for connections, copies and the log. */
+/** Descriptors reserved for connections, copies and the log, unless a quarter of all is more. */
 export const descriptorsKept = 1_000;
+/** Of these, for the log, state files, helper processes and connections to other servers. */
+export const descriptorsOfOwn = 100;
+/** Connections accepted however scarce descriptors are: operators must reach the server. */
+export const affordableConnectionsMin = 16;
 /** Rows of one memtable, flushed in one transaction: at ~10 us each, 10 ms of a turn. */
 export const memtableRowsMax = 1_024;
 /** Bytes of one memtable: a transaction of 2 MiB takes ~10 ms. */

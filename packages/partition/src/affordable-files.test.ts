@@ -9,7 +9,7 @@ const many = Number.POSITIVE_INFINITY;
 
 test('the scarcer of memory and descriptors decides, between the minimum and the maximum', () => {
   expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: many })).toBe(5_242);
-  expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 5_000 })).toBe(1_000);
+  expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 5_000 })).toBe(937);
   expect(affordableFiles({ memoryBytes: GIB, descriptors: many })).toBe(openPartitionFilesMin);
   expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 1_024 })).toBe(128);
   expect(affordableFiles({ memoryBytes: 512 * GIB, descriptors: many })).toBe(

@@ -14,7 +14,9 @@ import {
   sideProcessStallMsMax,
 } from '@ringwright/base/limits-copies';
 import {
+  affordableConnectionsMin,
   descriptorsKept,
+  descriptorsOfOwn,
   openFileBytes,
   openFilesMemoryShare,
   openPartitionFilesMax,
@@ -204,19 +206,29 @@ function applyBatch(parts: StoreParts, batch: LogBatch): void {
   for (const call of finishedCalls) call.resolve(call.outcomes);
 }
 
-interface MachineLimits {
+export interface MachineLimits {
   /** Memory of the machine, or of the control group that confines this process. */
   readonly memoryBytes: number;
   /** Infinity where the system does not say. */
   readonly descriptors: number;
 }
 
-/** Four descriptors per file, two of them for syncs. If descriptors are scarce, half stay free. */
+/**
+ * Four descriptors per file, two of them for syncs. A quarter of the descriptors stays free for
+ * connections, and half where they are scarce.
+ */
 export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
   const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
-  const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 4;
+  const most = Math.min(descriptors - descriptorsKept, descriptors * 0.75);
+  const byDescriptors = Math.max(most, descriptors / 2) / 4;
   const wanted = Math.max(openPartitionFilesMin, Math.min(byMemory, openPartitionFilesMax));
   return Math.floor(Math.min(wanted, byDescriptors));
+}
+
+/** Descriptors that the open files leave for connections to this process. */
+export function affordableConnections(machine: MachineLimits): number {
+  const left = machine.descriptors - 4 * affordableFiles(machine);
+  return Math.max((left - descriptorsOfOwn) * 0.9, affordableConnectionsMin);
 }
 
 export function machineLimits(): MachineLimits {

@@ -41,7 +41,7 @@ test('repeated refusals of a caller are logged once, with a count at the end', a
   const { lines, log } = noted();
   const security = await PortSecurity.open('own', { device, log, nowMs: Date.now });
   const server = createServer();
-  security.guard(server);
+  security.guard(server, 1);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   for (let times = 0; times < 3; times += 1) {

@@ -3,6 +3,7 @@
 
 import type { Server } from 'node:net';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
+import { silentConnectionsMax } from '@ringwright/base/limits-rings';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { type SecurePort, securePort } from '@ringwright/node/link/secure-port';
 import { monotonicMs } from '@ringwright/node/system-clock';
@@ -72,13 +73,16 @@ export class PortSecurity {
     return this.#certificate;
   }
 
-  /** Puts TLS in front of a server. To be called before it listens. */
-  guard(server: Server): void {
+  /**
+   * Puts TLS in front of a server. To be called before it listens. `share`: see connectionShare.
+   */
+  guard(server: Server, share: number): void {
     const { device, log } = this.#surroundings;
     const port = securePort(server, {
       device,
       identity: this.#identity,
       servesPlain: !this.demandsTls,
+      silentMax: Math.ceil(silentConnectionsMax * share),
       onRefused: (from, reason) => {
         this.#refusals.offer(`${from.replace(/:\d+$/, '')} ${reason}`, (repeated) => {
           log.info({ from, reason, ...(repeated > 0 && { repeated }) }, 'connection refused');

@@ -4,25 +4,28 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
 import { anyToken, role } from '@ringwright/access/need';
-import { replicationIntervalMs } from '@ringwright/base/limits';
+import { redisConnectionsMax, replicationIntervalMs } from '@ringwright/base/limits';
 import { throttleRoundMs, trashPercentMax, trashTickMs } from '@ringwright/base/limits-copies';
 import { httpEndLookMs, httpEndMsMax } from '@ringwright/base/limits-listeners';
-import { peerGreetMs } from '@ringwright/base/limits-rings';
+import { httpConnectionsMax, peerGreetMs, wireConnectionsMax } from '@ringwright/base/limits-rings';
 import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
 import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
+import { machineLimits } from '@ringwright/partition/open-store';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
+import { connectionShare } from './access/connection-share.ts';
 import { credentialOf, readServerToken } from './access/credential.ts';
 import { logTrust } from './assemble-rings.ts';
 import { assembleServer, type ServerParts } from './assemble-server.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
+import { followRings } from './follow-rings.ts';
 import { allowedHosts } from './http/check-request.ts';
 import { createHttp } from './http/http.ts';
 import { acceptWire } from './http/wire-endpoint.ts';
@@ -40,9 +43,7 @@ import { createRedis } from './redis/redis-endpoint.ts';
 import { raiseFloors } from './repair/raise-floor.ts';
 import { repeat } from './repeat.ts';
 import { isInsecure, requireSecure } from './require-secure.ts';
-import type { ActiveRing } from './rings/active-ring.ts';
-import { followRingFiles, requireSources } from './rings/ring-files.ts';
-import { followHeads } from './rings/ring-heads.ts';
+import { requireSources } from './rings/ring-files.ts';
 
 export interface RunningServer {
   /**
@@ -134,20 +135,16 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(() => parts.peers.close());
   opened.defer(() => parts.reconciler.close());
   const allowsHost = allowedHosts(hostNames(options));
-  const endpoints = listenAddressesOf(options).map((address) => {
-    return { address, http: createHttp({ ...parts, allowsHost }) };
+  const addresses = listenAddressesOf(options);
+  const share = shareOfConnections(addresses.length, log);
+  const endpoints = addresses.map((address) => {
+    return { address, http: createHttp({ ...parts, allowsHost, share }) };
   });
   opened.defer(() => security.close());
   opened.defer(async () => void (await Promise.all(endpoints.map(({ http }) => endHttp(http)))));
   const wireEnds = endpoints.map(({ http }) => {
-    const end = acceptWire(http, {
-      ...parts.answers,
-      onProven: parts.proven.accept.bind(parts.proven),
-      onChannel: showsTo(parts),
-      isKnown: knows(parts),
-      isPowerless: (caller) => !parts.guard.allows(caller, anyToken),
-    });
-    security.guard(http);
+    const end = openWire(http, parts, share);
+    security.guard(http, share);
     return end;
   });
   opened.defer(async () => void (await Promise.all(wireEnds.map((end) => end()))));
@@ -158,13 +155,33 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
     log.warn({ error }, 'server.json not written: inspect will not find this server by itself');
   const listenAddress = options.operatorListen ?? options.listen;
   opened.defer(await noteListening(options.data, listenAddress, onTrouble));
-  opened.defer(await openRedis(options, parts, { security, log }));
+  opened.defer(await openRedis(options, parts, { security, log, share }));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
   stopRounds.push(...repeatRounds({ ...parts, throttle }));
   stopRounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
   const key = spkiOf(device.key);
   const logFields = { data: options.data, key, fingerprint: keyIdOf(key) };
   log.info({ address: options.listen, ...logFields }, 'listening');
+}
+
+function shareOfConnections(ports: number, log: Logger): number {
+  const share = connectionShare(ports, machineLimits());
+  if (share < 1) {
+    const connections = Math.ceil(httpConnectionsMax * share);
+    log.info({ connections }, 'few descriptors limit connections: raise ulimit -n or LimitNOFILE=');
+  }
+  return share;
+}
+
+function openWire(http: Server, parts: ServerParts, share: number): () => Promise<void> {
+  const ports = {
+    ...parts.answers,
+    onProven: parts.proven.accept.bind(parts.proven),
+    onChannel: showsTo(parts),
+    isKnown: knows(parts),
+    isPowerless: (caller: Caller) => !parts.guard.allows(caller, anyToken),
+  };
+  return acceptWire(http, ports, Math.ceil(wireConnectionsMax * share));
 }
 
 /**
@@ -238,43 +255,21 @@ async function tidy(
   }
 }
 
-/** Follows the ring files and heads that the options name. Returns a function that stops it. */
-async function followRings(
-  { rings: folder, ring: files, store, storeAccess: access }: ServerOptions,
-  adopt: (bytes: Uint8Array) => Promise<ActiveRing>,
-  log: Logger,
-): Promise<() => void> {
-  const stopHeads =
-    store === undefined
-      ? () => undefined
-      : followHeads(
-          {
-            adopt,
-            onRefusal: (ring, error) => log.warn({ ring, error }, 'published ring refused'),
-            onTrouble: (error) => log.warn({ store, error }, 'the head store cannot be reached'),
-          },
-          { url: store, access },
-        );
-  const onRefusal = (file: string, error: unknown): void =>
-    log.warn({ file, error }, 'ring file refused');
-  const stopFiles = await followRingFiles({ adopt, onRefusal }, { folder, files });
-  return () => {
-    stopHeads();
-    stopFiles();
-  };
-}
-
 /** Opens the Redis port if the option is given. Returns a function that closes it. */
 async function openRedis(
   { redisPort: port, redisKeyspace, redisConsistency, listen: address, device }: ServerOptions,
   ports: Omit<Parameters<typeof createRedis>[0], 'uptimeMs'>,
-  { security, log }: { readonly security: PortSecurity; readonly log: Logger },
+  { security, log, share }: { security: PortSecurity; log: Logger; share: number },
 ): Promise<() => Promise<void>> {
   if (port === undefined) return () => Promise.resolve();
   const keyspace = redisKeyspace ?? null;
   const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
-  const redis = createRedis({ ...ports, uptimeMs: monotonicMs }, settings);
-  if (security.demandsTls) security.guard(redis.server);
+  const redis = createRedis(
+    { ...ports, uptimeMs: monotonicMs },
+    settings,
+    Math.ceil(redisConnectionsMax * share),
+  );
+  if (security.demandsTls) security.guard(redis.server, share);
   await listen(redis.server, redisAddress(address, port));
   log.info({ port, keyspace }, 'listening for the Redis protocol');
   return () => redis.close();

@@ -22,6 +22,8 @@ export interface SecurePortOptions {
   readonly identity: TlsIdentity;
   /** Whether connections without TLS are served too. */
   readonly servesPlain: boolean;
+  /** Connections that may be open without having sent anything. */
+  readonly silentMax?: number;
   /** Called for each connection that is not served, with the reason. */
   readonly onRefused: (from: string, reason: string) => void;
 }
@@ -39,6 +41,7 @@ export interface SecurePort {
  */
 export function securePort(server: Server, options: SecurePortOptions): SecurePort {
   const device = createSecureContext({ ...settings, ...options.device });
+  const { silentMax = silentConnectionsMax } = options;
   const sockets = new Set<Socket>();
   /** Connections that no listener has seen yet, oldest first, by their remote address and port. */
   const pendingSockets = new Map<string, Socket>();
@@ -71,8 +74,8 @@ export function securePort(server: Server, options: SecurePortOptions): SecurePo
       if (pendingSockets.get(caller) === socket) pendingSockets.delete(caller);
     });
     const [oldest] = pendingSockets.values();
-    if (oldest !== undefined && pendingSockets.size > silentConnectionsMax) {
-      refuse(oldest, `it had sent nothing when ${silentConnectionsMax} more were open`);
+    if (oldest !== undefined && pendingSockets.size > silentMax) {
+      refuse(oldest, `it had sent nothing when ${silentMax} more were open`);
     }
     firstByteOf(socket, {
       onByte: (byte) => {

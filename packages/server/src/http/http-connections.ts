@@ -91,14 +91,14 @@ interface Seat {
   requests: number;
 }
 
-const rules = {
-  max: httpConnectionsMax - httpSpareConnections,
-  reserved: 0,
-  perAddressMax: httpPerAddressMax,
-};
-
-export function limitConnections(server: Server): void {
-  const limiter = new ConnectionLimiter(rules);
+/** `share`: see connectionShare. */
+export function limitConnections(server: Server, share: number): void {
+  server.maxConnections = Math.ceil(httpConnectionsMax * share);
+  const limiter = new ConnectionLimiter({
+    max: Math.ceil((httpConnectionsMax - httpSpareConnections) * share),
+    reserved: 0,
+    perAddressMax: Math.ceil(httpPerAddressMax * share),
+  });
   const seats = new WeakMap<Socket, Seat>();
   server.on('connection', (socket: Socket) => {
     const admission = limiter.admit({

@@ -9,7 +9,6 @@ import {
   httpRequestMsMax,
   httpSilentMsMax,
 } from '@ringwright/base/limits-listeners';
-import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { type Credential, credentialOf } from '../access/credential.ts';
@@ -52,6 +51,8 @@ export interface HttpPorts {
   /** Whether the server answers to this Host header: check-request.ts. */
   readonly allowsHost: (header: string) => boolean;
   readonly onBug: (error: unknown) => void;
+  /** Share of the usual connections that may be open: see connectionShare. Default: 1. */
+  readonly share?: number;
 }
 
 // An import would read everything the module exports, and so load the parts for clients: 14 MB.
@@ -72,9 +73,8 @@ export function createHttp(ports: HttpPorts): Server {
     inOrder((exchange) => answer(ports, exchange)),
   );
   server.keepAliveTimeout = httpRequestMsMax;
-  server.maxConnections = httpConnectionsMax;
   server.timeout = httpSilentMsMax;
-  limitConnections(server);
+  limitConnections(server, ports.share ?? 1);
   refuseUnreadable(server);
   return server;
 }
