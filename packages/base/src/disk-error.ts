@@ -18,6 +18,9 @@ const HINTS: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'another program has this file open: close it there (fuser FILE shows where)',
 };
 
+/** What to do if a disk is full although it has free bytes. */
+export const otherLimits = 'free inodes if df -i shows none, or raise the quota of this user';
+
 /** Whether the error, or its cause, is a full disk. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -47,6 +50,6 @@ export function codedOrDisk(error: unknown): CodedError {
 }
 
 function hintOf(code: string): string {
-  if (FULL.has(code)) return 'free some space, then repeat the command';
+  if (FULL.has(code)) return `free some space (or ${otherLimits}), then repeat the command`;
   return HINTS[code] ?? 'check the path, its owner and mode, and the user that runs this program';
 }

@@ -3,10 +3,11 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { diskError, isDiskFull } from '@ringwright/base/disk-error';
+import { diskError, isDiskFull, otherLimits } from '@ringwright/base/disk-error';
 import { requestCountEveryMs } from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
+import { messageOf } from '@ringwright/base/thrown';
 import { deviceIdentity } from '@ringwright/node/link/device-certificate';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { nowMs } from '@ringwright/node/system-clock';
@@ -113,11 +114,14 @@ export async function openDevice(
 export async function startFailure(error: unknown, directory: string): Promise<unknown> {
   if (!isDiskFull(error)) return diskError(error) ?? error;
   const { freeBytes, neededBytes, logBytes } = await roomToStart(directory);
-  const message =
-    `the disk of ${directory} is full: ${freeBytes} bytes are free, a start needs ${neededBytes}` +
-    ` (the log to be replayed has ${logBytes}); nothing is lost`;
+  const free = `${freeBytes} bytes are free, a start needs ${neededBytes}`;
+  const [problem, whatToDo] =
+    freeBytes < neededBytes
+      ? [`is full: ${free} (the log to be replayed has ${logBytes})`, 'free that much']
+      : [`takes no more files: ${free}, but ${messageOf(error)}`, otherLimits];
+  const message = `the disk of ${directory} ${problem}; nothing is lost`;
   return new CodedError('DISK_FULL', message, {
-    hint: `free that much, then start again; dropped partitions are in ${dataPaths.trash(directory)}`,
+    hint: `${whatToDo}, then start again; dropped partitions are in ${dataPaths.trash(directory)}`,
     details: { directory, freeBytes, neededBytes, logBytes },
     cause: error,
   });

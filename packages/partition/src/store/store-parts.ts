@@ -1,7 +1,7 @@
 // The state and components that the operations of one store share.
 import { CodedError, hasCode } from '@ringwright/base/coded-error';
-import { isDiskFull } from '@ringwright/base/disk-error';
-import { messageOf } from '@ringwright/base/thrown';
+import { diskError, isDiskFull, otherLimits } from '@ringwright/base/disk-error';
+import { codeOf, messageOf } from '@ringwright/base/thrown';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DirectoryLock } from '../audit/directory-lock.ts';
 import type { CopyProcess } from '../carrier/copy-process.ts';
@@ -89,11 +89,18 @@ export function failureOf(error: unknown, root: string): CodedError {
     ? [
         `the disk of ${root} is full, and the store cannot continue`,
         'free some space, then start again: all acknowledged writes are on the disk; ' +
-          `dropped partitions are in ${dataPaths.trash(root)}`,
+          `dropped partitions are in ${dataPaths.trash(root)}; ` +
+          `if the disk has free bytes, ${otherLimits}`,
       ]
     : [
         `the store of ${root} failed`,
-        'check the disk, then start again: the log on the disk is replayed',
+        `${adviceOn(error)}, then start again: the log on the disk is replayed`,
       ];
   return new CodedError('STORE_FAILED', `${problem}: ${reason}`, { hint, cause: error });
+}
+
+/** A lack of descriptors says nothing about the disk. */
+function adviceOn(error: unknown): string {
+  const lacksDescriptors = /^(EMFILE|ENFILE)$/.test(codeOf(error));
+  return (lacksDescriptors && diskError(error)?.hint) || 'check the disk';
 }
