@@ -1,5 +1,6 @@
 // Removes the temporary files of a test file after all of its tests have passed. After a failure
-// they stay for inspection. Also restores the environment for the next test file in this process.
+// they stay for inspection. Also restores the environment for the next test file in this process,
+// and keeps tests from the user's folder of keys.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,6 +9,7 @@ import { beforeAll, beforeEach } from 'vitest';
 const environment = { ...process.env };
 const folder = mkdtempSync(path.join(tmpdir(), 'ringwright-'));
 process.env.TMPDIR = folder;
+process.env.RING_BUILDER_KEYS = path.join(folder, 'keys');
 let hasFailed = false;
 
 beforeEach(({ onTestFailed }) => {
