@@ -102,7 +102,7 @@ export async function parseCommandLine(
         const args = ringFirst(command, values);
         requireValues({ ...globalOptions, ...command.options }, args);
         requireNothingBehind(command, args.texts('--'));
-        parsed.resolve({ kind: 'run', command: proving(command, env), args });
+        parsed.resolve({ kind: 'run', command: proving(entry.name, command, env), args });
         // After a command yargs formats its help, which nobody reads. That takes 10 ms.
         return new Promise<never>(() => undefined);
       },

@@ -1,21 +1,28 @@
-// Wraps a command with the proof of identity that servers must give and the credentials it shows.
+// Wraps a command with the root of trust that the folder must have, the proof of identity that
+// servers must give, and the credentials it shows.
+import type { Arguments } from './cli/arguments.ts';
 import type { Command } from './cli/command.ts';
+import type { RootCheck } from './versions/known-root.ts';
 
 /**
- * Returns the command, run with these proofs and credentials. Servers must prove their identity
- * where their keys or authority are known.
+ * Returns the command `name`, run with these proofs and credentials. Servers must prove their
+ * identity where their keys or authority are known.
  */
 export function proving(
+  name: string,
   command: Command,
   env: Readonly<Record<string, string | undefined>>,
 ): Command {
   return {
     ...command,
     run: async (args, context) => {
-      const [{ withProofs, unasked }, { identityToShow, tokenToShow }] = await Promise.all([
+      const [{ withProofs, unasked }, { identityToShow, tokenToShow }, roots] = await Promise.all([
         import('./servers/server-proofs.ts'),
         import('./cli/token-place.ts'),
+        import('./versions/known-root.ts'),
       ]);
+      const check = await rootCheck(name, args, env);
+      const firstSight = check && (await roots.requireKnownRoot(context, check));
       const ca = args.optionalText('ca') ?? env['RINGWRIGHT_CA'];
       const typed = args.optionalText('fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
       const fingerprint = typed === undefined ? null : await fingerprintOf(typed);
@@ -25,12 +32,39 @@ export function proving(
       const trusted = { rings: context.rings, ca, fingerprint, token, identity };
       return withProofs(trusted, context, async () => {
         try {
-          return await command.run(args, context);
+          const answer = await command.run(args, context);
+          if (firstSight !== null) context.tell(firstSight);
+          if (check !== null) await roots.rememberRoot(context, check);
+          return answer;
         } finally {
           await askHowTheyListen(unasked());
         }
       });
     },
+  };
+}
+
+/** These only print what the folder says, or judge it themselves. */
+const looking = new Set(['compare', 'completion', 'diff', 'log', 'show', 'simulate', 'verify']);
+
+/** Null for a command without servers and signatures, which also works on a replaced folder. */
+async function rootCheck(
+  name: string,
+  args: Arguments,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<RootCheck | null> {
+  if (looking.has(name)) return null;
+  if (name === 'key') {
+    const { isChange } = await import('./commands/secure/root-change.ts');
+    const action = args.text('action');
+    if (action === 'list' || action === 'protect') return null;
+    if (action === 'trust' && !args.flag('sign') && !isChange(args)) return null;
+  }
+  return {
+    pin: env['RINGWRIGHT_TRUST'],
+    ring: args.optionalText('ring'),
+    isRestore: name === 'restore',
+    isMonitor: name === 'health' || name === 'servers',
   };
 }
 

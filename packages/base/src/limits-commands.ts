@@ -38,3 +38,9 @@ export const restoredAtOnce = 64;
  * that was opened least recently is forgotten and needs its options again.
  */
 export const storesOpenedMax = 256;
+/**
+ * Chains of roots that are remembered for a user, and folders of each. Beyond it, those that were
+ * added or changed least recently are forgotten, and are trusted again at first sight.
+ */
+export const knownHistoriesMax = 1_024;
+export const knownFoldersMax = 256;

@@ -6,7 +6,7 @@ import { connect } from '@ringwright/client/connect';
 import { mostSpecificFailure } from '@ringwright/client/failure-kind';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ringTargets } from '../servers/ring-targets.ts';
-import { noteInsecure, proofOf, shownIdentity, shownToken } from '../servers/server-proofs.ts';
+import { credentialsFor, noteInsecure } from '../servers/server-proofs.ts';
 
 /** Connects through the first server that answers, which names the others. Throws as connect(). */
 export async function connectRing({ ring, state }: StoredVersion): Promise<Client> {
@@ -14,7 +14,7 @@ export async function connectRing({ ring, state }: StoredVersion): Promise<Clien
   let connectError: unknown = null;
   const targets = ringTargets(ring, state);
   for (const { address } of targets) {
-    const [proof, token, identity] = [await proofOf(address), shownToken(), shownIdentity()];
+    const { proof, token, identity } = await credentialsFor(address);
     try {
       const client = await connect([address], {
         keyspace,

@@ -5,7 +5,7 @@ import { getHttp } from '@ringwright/node/link/get-http';
 import { z } from 'zod';
 import type { Target } from './ring-targets.ts';
 import { connectTimeoutMs, fanOut } from './server-connection.ts';
-import { proofOf, shownIdentity, shownToken } from './server-proofs.ts';
+import { credentialsFor } from './server-proofs.ts';
 
 const readySchema = z.object({ waiting: z.array(z.object({ why: z.string().optional() })) });
 
@@ -18,10 +18,9 @@ export async function refusedGateways(
   ring: string,
 ): Promise<string[]> {
   const rejected = await fanOut(servers, async ({ address }) => {
-    const request = { token: shownToken(), identity: shownIdentity(), timeoutMs: connectTimeoutMs };
     const path = `/readyz?ring=${ring}`;
-    const proof = await proofOf(address);
-    const { body } = await getHttp(address, path, { ...request, proof }).catch(() => ({
+    const request = { ...(await credentialsFor(address)), timeoutMs: connectTimeoutMs };
+    const { body } = await getHttp(address, path, request).catch(() => ({
       body: '',
     }));
     const { data } = readySchema.safeParse(jsonOrNull(body));

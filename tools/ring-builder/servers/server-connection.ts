@@ -7,7 +7,7 @@ import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { greetServer } from '@ringwright/wire/greet-server';
-import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
+import { credentialsFor, noteInsecure } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
 
@@ -72,14 +72,14 @@ async function workAt<Result>(
     throw new CodedError('PEER_UNREACHABLE', `${listen} is not contacted again`);
   const open = held?.links.get(listen);
   if (open?.connected) return work(await open.connect());
-  const proof = await proofOf(address);
+  const { proof, token, identity } = await credentialsFor(address);
   const link = new Link(listen, {
     handlers: new Map(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs,
     proofOf: () => proof,
-    token: shownToken,
-    identity: shownIdentity(),
+    token: () => token,
+    identity,
     greet: (_, caller) => greetServer(caller, { address, timeoutMs: connectTimeoutMs }),
   });
   let isKept = false;

@@ -4,14 +4,22 @@
 // instead of being passed as arguments.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFile } from 'node:fs/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-server';
-import { parseBuilderFile, stagedChanges } from '@ringwright/repository/folder/builder-file';
+import {
+  type BuilderFile,
+  parseBuilderFile,
+  stagedChanges,
+} from '@ringwright/repository/folder/builder-file';
 import { listRings } from '@ringwright/repository/folder/list-rings';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { readTrust } from '@ringwright/repository/folder/trust-file';
+import { headSignatures } from '@ringwright/repository/head-signers';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { Answer, Context } from '../cli/command.ts';
 
 export interface Trusted {
@@ -27,14 +35,34 @@ export interface Trusted {
   readonly identity?: TlsIdentity | null;
 }
 
-type KeysByAddress = ReadonlyMap<string, ReadonlySet<string>>;
+/** What the folder says about an address. */
+interface Named {
+  readonly keys: ReadonlySet<string>;
+  /**
+   * Whether a token may be shown there: rings are unsigned, or a signed head names the address and
+   * all keys.
+   */
+  readonly vouched: boolean;
+}
+
+type NamedByAddress = ReadonlyMap<string, Named>;
+
+/** What a connection to a server proves and shows. */
+export interface Credentials {
+  /** Null: the server has nothing to prove and is called without TLS. */
+  readonly proof: ServerProof | null;
+  readonly token: string | null;
+  readonly identity: TlsIdentity | null;
+}
 
 interface Proofs {
   readonly trusted: Trusted;
   /** Read once, when the first server is asked. */
-  keys: Promise<KeysByAddress> | null;
+  named: Promise<NamedByAddress> | null;
   /** For each contacted server: whether other machines reach it without TLS, trust or access. */
   readonly insecure: Map<string, boolean | 'unasked'>;
+  /** Addresses to which the token was not shown. */
+  readonly withheld: Set<string>;
 }
 
 const current = new AsyncLocalStorage<Proofs>();
@@ -49,8 +77,9 @@ export async function withProofs(
   work: () => Promise<Answer>,
 ): Promise<Answer> {
   const insecure: Proofs['insecure'] = new Map();
+  const withheld: Proofs['withheld'] = new Set();
   try {
-    return await current.run({ trusted, keys: null, insecure }, work);
+    return await current.run({ trusted, named: null, insecure, withheld }, work);
   } finally {
     const servers = [...insecure.keys()]
       .filter((one) => insecure.get(one) === true)
@@ -58,6 +87,11 @@ export async function withProofs(
       .join(', ');
     if (servers)
       tell(`unprotected (--insecure-listen): anyone who can reach ${servers} may do everything`);
+    if (withheld.size > 0)
+      tell(
+        `the token was not sent to ${[...withheld].sort().join(', ')}: no signed head names that ` +
+          'server and its key; --fingerprint vouches for one',
+      );
   }
 }
 
@@ -76,14 +110,26 @@ export function unasked(): string[] {
   return noted.flatMap(([address, insecure]) => (insecure === 'unasked' ? [address] : []));
 }
 
-/** Returns null if the server has nothing to prove and is called without TLS. Throws USAGE. */
-export async function proofOf(address: string): Promise<ServerProof | null> {
+/** Throws USAGE. */
+export async function credentialsFor(address: string): Promise<Credentials> {
   const proofs = current.getStore();
-  if (proofs === undefined) return null;
-  proofs.keys ??= keysOfRings(proofs.trusted.rings);
-  const keys = (await proofs.keys).get(address);
-  if (keys !== undefined) return { by: 'device', keys };
-  const { ca, fingerprint } = proofs.trusted;
+  if (proofs === undefined) return { proof: null, token: null, identity: null };
+  const { trusted, withheld } = proofs;
+  const { fingerprint = null, token = null, identity = null } = trusted;
+  proofs.named ??= namedByRings(trusted.rings);
+  const named = (await proofs.named).get(address);
+  const proof = await proofAt(trusted, named?.keys ?? new Set());
+  const isTyped = fingerprint !== null && proof?.by !== 'authority' && proof?.keys.has(fingerprint);
+  const mayKnow = named === undefined || named.vouched || isTyped || proof?.by === 'authority';
+  if (!mayKnow && token !== null) withheld.add(address);
+  return { proof, token: mayKnow ? token : null, identity };
+}
+
+async function proofAt(
+  { ca, fingerprint }: Trusted,
+  keys: ReadonlySet<string>,
+): Promise<ServerProof | null> {
+  if (keys.size > 0) return { by: 'device', keys };
   if (fingerprint) return { by: 'key', keys: new Set([fingerprint]) };
   if (ca === undefined) return null;
   const text = await readFile(ca, 'utf8').catch((cause: unknown) => {
@@ -100,33 +146,56 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
 /** The first line of a PEM certificate, including variants of old OpenSSL. */
 const certificateMark = /-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/;
 
-export function shownToken(): string | null {
-  return current.getStore()?.trusted.token ?? null;
-}
+type Place = Pick<Device, 'ip' | 'port' | 'key'>;
 
-export function shownIdentity(): TlsIdentity | null {
-  return current.getStore()?.trusted.identity ?? null;
-}
-
-/** Collects keys from ring heads and staged changes. An unreadable file contributes none. */
-async function keysOfRings(rings: string): Promise<KeysByAddress> {
-  const all = new Map<string, Set<string>>();
-  const note = ({ ip, port, key }: Pick<Device, 'ip' | 'port' | 'key'>): void => {
-    if (key === undefined || key === '') return;
-    const address = formatAddress({ ip, port });
-    all.set(address, (all.get(address) ?? new Set<string>()).add(keyIdOf(key)));
-  };
+/**
+ * Collects addresses and keys from ring heads and staged changes. An unreadable file contributes
+ * none. In a signed folder only signed heads vouch, since anyone who can write there can edit the
+ * rest.
+ */
+async function namedByRings(rings: string): Promise<NamedByAddress> {
+  // Under a damaged trust.json, nothing vouches for a server.
+  const trust = await resultOrError(readTrust(rings));
+  const roots = trust instanceof CodedError ? [] : (trust?.roots ?? null);
+  const places: { readonly place: Place; readonly vouched: boolean }[] = [];
   for (const ring of await listRings(rings)) {
     const text = await readFile(ringFolder(rings, ring).builder, 'utf8').catch(() => '');
     const file = parseBuilderFile(text);
-    if (typeof file === 'string') continue; // opening the ring reports it
-    const { devices } = file.state;
-    for (const device of devices) if (device !== null) note(device);
-    for (const change of stagedChanges(file.staged)) {
-      if (change.kind === 'add') note(change.device);
-      const device = change.kind === 'set-device' ? devices[change.id] : null;
-      if (change.kind === 'set-device' && device) note({ ...device, ...change.fields });
-    }
+    const signed = roots === null ? [] : await signedPlaces(rings, ring, roots);
+    const edited = typeof file === 'string' ? [] : placesOf(file); // opening the ring reports it
+    places.push(...signed.map((place) => ({ place, vouched: true })));
+    places.push(...edited.map((place) => ({ place, vouched: roots === null })));
   }
-  return all;
+  const named = new Map<string, Named>();
+  for (const { place, vouched } of places.sort((a, b) => Number(b.vouched) - Number(a.vouched))) {
+    const address = formatAddress(place);
+    const found = named.get(address);
+    const key = place.key === undefined || place.key === '' ? [] : [keyIdOf(place.key)];
+    const isNew = key.some((one) => found?.keys.has(one) !== true);
+    named.set(address, {
+      keys: new Set([...(found?.keys ?? []), ...key]),
+      vouched: vouched || (found?.vouched === true && !isNew),
+    });
+  }
+  return named;
+}
+
+async function signedPlaces(
+  rings: string,
+  ring: string,
+  roots: readonly Trust[],
+): Promise<readonly Place[]> {
+  const signatures = await headSignatures(rings, ring, roots).catch(() => null);
+  if (signatures === null || signatures.signers.size === 0) return [];
+  const head = await readVersion(rings, ring, 'head').catch(() => null);
+  return head?.ring.devices.filter((device) => device !== null) ?? [];
+}
+
+function placesOf({ state: { devices }, staged }: BuilderFile): Place[] {
+  const changed = stagedChanges(staged).flatMap((change): Place[] => {
+    if (change.kind === 'add') return [change.device];
+    const device = change.kind === 'set-device' ? devices[change.id] : null;
+    return change.kind === 'set-device' && device ? [{ ...device, ...change.fields }] : [];
+  });
+  return [...devices.filter((device) => device !== null), ...changed];
 }

@@ -10,7 +10,7 @@ import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
-import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
+import { credentialsFor, noteInsecure } from './server-proofs.ts';
 
 /** Disk space that a step lacked; absent in older releases. */
 const roomField = z.nullish(z.object({ freeBytes: z.number(), neededBytes: z.number() }));
@@ -169,10 +169,7 @@ export async function serverStatus(
     ...(sizesOf !== undefined && { sizes: sizesOf }),
     ...(middleOf !== undefined && { middle: middleOf }),
   }).toString();
-  const request =
-    unvouched === undefined
-      ? { proof: await proofOf(address), token: shownToken(), identity: shownIdentity() }
-      : { proof: unvouched };
+  const request = unvouched === undefined ? await credentialsFor(address) : { proof: unvouched };
   const path = `/v1/status${query && `?${query}`}`;
   const askedMs = steadyNowMs();
   const answer = await getHttp(address, path, { ...request, timeoutMs });

@@ -3,13 +3,14 @@ import { isAbsolute, relative } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { guardMovedShareMax } from '@ringwright/base/limits';
 import { listRings } from '@ringwright/repository/folder/list-rings';
-import { trustPath } from '@ringwright/repository/folder/trust-file';
+import { readTrust, trustPath } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import { beginTrust } from '@ringwright/repository/rotate-trust';
 import { generateKey, type KnownKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
 import type { TrustRole, TrustRoot } from '@ringwright/ring/trust/trust-root';
 import { usage } from '../cli/arguments.ts';
 import type { Context } from '../cli/command.ts';
+import { noteMadeRoot } from './known-root.ts';
 import { authorOf } from './stage-command.ts';
 
 type RoleKeys = Readonly<Record<TrustRole, KnownKey>>;
@@ -60,6 +61,7 @@ export async function beginSigning(
   const { expires } = settings;
   const root = firstRoot({ cluster, keys, expires });
   const { id } = await beginTrust(context.rings, authorOf(context), { root, keys: [signer] });
+  await noteMadeRoot(context, await readTrust(context.rings));
   return {
     cluster,
     root: id,

@@ -12,6 +12,7 @@ import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { type Arguments, parseNumber } from '../../cli/arguments.ts';
 import { type Command, type Context, flagOption, textOption } from '../../cli/command.ts';
 import { type BegunSigning, beginSigning, keyNameOf } from '../../versions/begin-signing.ts';
+import { noteMadeRoot } from '../../versions/known-root.ts';
 import { partitionerOptions, typedPartitioner } from './typed-partitioner.ts';
 
 const dayMs = 86_400_000;
@@ -88,8 +89,12 @@ async function signFromTheStart(
 ): Promise<BegunSigning | null> {
   const { rings } = context;
   ringFolder(rings, ring); // an invalid name must leave no keys behind
-  if (args.flag('unsigned') || (await listRings(rings)).length > 0) return null;
-  if ((await readTrust(rings)) !== null || (await readStoreFile(rings)) !== null) return null;
+  if ((await listRings(rings)).length > 0 || (await readTrust(rings)) !== null) return null;
+  if (args.flag('unsigned') || (await readStoreFile(rings)) !== null) {
+    // An earlier folder at this path may have been signed.
+    await noteMadeRoot(context, null);
+    return null;
+  }
   const expires = new Date(context.nowMs() + trustLifeDaysMax * dayMs).toISOString();
   const passphrase = (): Promise<string | null> => context.keys.passphrase('given');
   return beginSigning(context, keyNameOf(context.user), { cluster, expires, passphrase });

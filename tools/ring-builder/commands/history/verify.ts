@@ -18,6 +18,7 @@ import {
   textOption,
 } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
+import { knownRootOf } from '../../versions/known-root.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { type OptimalityCheck, verifyOptimal } from './verify-optimal.ts';
 
@@ -41,7 +42,7 @@ export const command: Command = {
     if (args.flag('optimal') || reference !== undefined) {
       return optimality(context, ring, reference);
     }
-    const pin = args.optionalText('trust') ?? null;
+    const pin = args.optionalText('trust') ?? (await knownRootOf(context));
     const found = await verifyRepository(context.rings, ring, pin);
     const { versions, pruned, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;

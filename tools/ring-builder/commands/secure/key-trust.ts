@@ -6,7 +6,7 @@ import { approvalOf } from '@ringwright/repository/approval';
 import { requireAccess } from '@ringwright/repository/change-access';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
+import { readTrust, requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
 import {
   discardWaiting,
   type Rotation,
@@ -17,6 +17,7 @@ import { listKeys, loadKey } from '@ringwright/repository/signing-key';
 import type { TrustRoot } from '@ringwright/ring/trust/trust-root';
 import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/command.ts';
+import { acceptRoot } from '../../versions/known-root.ts';
 import { trustOf } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-command.ts';
 import { changeLines, describe } from './describe-root.ts';
@@ -24,6 +25,8 @@ import { changeOfRoot, isChange, withoutKeys } from './root-change.ts';
 
 export async function trustAnswer(args: Arguments, context: Context): Promise<Answer> {
   if (args.flag('discard')) return discardAnswer(args, context);
+  const accepted = args.optionalText('accept');
+  if (accepted !== undefined) return acceptAnswer(args, context, accepted);
   if (args.flag('sign')) {
     if (isChange(args))
       throw usage('--sign signs the pending root unchanged; it cannot be combined with changes');
@@ -197,5 +200,32 @@ async function discardAnswer(args: Arguments, context: Context): Promise<Answer>
     json: { discarded: true, changed: true },
     lines: ['discarded the pending root with its signatures'],
     next: context.next('key trust'),
+  };
+}
+
+/** Throws USAGE, and TRUST_FORK if the newest root of the folder has another id. */
+async function acceptAnswer(args: Arguments, context: Context, id: string): Promise<Answer> {
+  if (isChange(args) || args.flag('sign')) {
+    throw usage('--accept accepts a root as it is, and takes no other option');
+  }
+  const path = trustPath(context.rings);
+  const found = await readTrust(context.rings);
+  if (id === 'none' ? found !== null : found?.trust.id !== id) {
+    const isRoot = found === null ? 'does not exist' : `ends with root ${found.trust.id}`;
+    throw new CodedError('TRUST_FORK', `${path} ${isRoot}, not with ${id}`, {
+      hint: 'ring-builder key trust shows the root; compare its id with a holder of a root key',
+      details: { rings: context.rings, wanted: id, id: found?.trust.id ?? null },
+    });
+  }
+  await acceptRoot(context, found);
+  const rings = context.rings;
+  return {
+    json: { accepted: found?.trust.id ?? null, rings, changed: true },
+    lines: [
+      found === null
+        ? `the rings in ${rings} may be unsigned from now on`
+        : `root ${found.trust.root.version} (${id}) of ${path} is trusted from now on`,
+    ],
+    next: context.next('health'),
   };
 }

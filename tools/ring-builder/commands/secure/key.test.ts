@@ -66,7 +66,9 @@ test('commits report that they are unsigned until key generate turns signing on'
   expect(await tool.json(restore), 'the same restore again').toMatchObject({ changed: false });
   expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
   await rm(join(tool.folder, 'rings/trust.json'));
-  expect((await tool.run('status cities')).stdout).toContain(
+  expect(await codeOf(tool, 'status cities')).toEqual([2, 'TRUST_UNKNOWN']);
+  const bob = await person('bob');
+  expect((await tool.run(`status cities ${bob}`)).stdout).toContain(
     'signed, but the trust.json that lists',
   );
 });

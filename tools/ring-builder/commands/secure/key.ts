@@ -54,6 +54,7 @@ export const command: Command = {
     'raise-epoch': flagOption('trust: invalidate all earlier signatures'),
     sign: flagOption('trust: add a signature to the pending root'),
     discard: flagOption('trust: discard the pending root'),
+    accept: textOption('trust: remember this root, by its id, or that there is none: ID or none'),
   },
   examples: [
     ['$0 key generate ada', 'turn on signing: root, ring and beacon keys, and trust.json'],
@@ -61,7 +62,12 @@ export const command: Command = {
     ['$0 key protect', 'encrypt the keys here that have no passphrase'],
     ['$0 key trust --add ring:bob=MCow…', 'the next root, with bob'],
     ['$0 key revoke eve', 'the next root, without eve'],
+    ['$0 key trust --accept ID', 'another root of the folder, whose holder has confirmed the id'],
   ],
+  about: `known-roots.json in the folder of keys remembers the root of each folder of rings that was
+used. Commands that contact servers or sign refuse another root, unless it is signed by the
+one before it. RINGWRIGHT_TRUST=ID counts instead, such as on machines of a CI: trust.json
+must contain that root, and one of its keys must have signed each ring.`,
   run: async (args, context) => {
     const action = args.text('action');
     const names = args.texts('names');
