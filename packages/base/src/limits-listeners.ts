@@ -23,6 +23,11 @@ export const redisPerAddressMax = 250;
 /** Time for the first whole request of a Redis connection: clients greet at once. */
 export const redisFirstRequestMsMax = 30_000;
 /**
+ * A Redis connection without traffic for this long is probed (TCP keep-alive): one whose client has
+ * vanished ends 10 s later, and firewalls, which forget idle connections within minutes, keep it.
+ */
+export const redisProbeMs = 60_000;
+/**
  * Connections held back from Node's own limit, at which it closes connections unseen: for those
  * that have sent nothing yet and hold no place, and some that are just ending.
  */

@@ -1,9 +1,10 @@
 // Connections without a whole request in time are closed; after a request a connection may be idle.
 // Commands after a refused MULTI are not executed.
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { redisFirstRequestMsMax } from '@ringwright/base/limits-listeners';
+import { redisFirstRequestMsMax, redisProbeMs } from '@ringwright/base/limits-listeners';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createRedis } from './redis-endpoint.ts';
 
@@ -67,6 +68,23 @@ test('only connections without a whole request in time are closed', async () => 
   asked.write('PING\r\n');
   await once(asked, 'data');
   for (const socket of [asked, last]) socket.destroy();
+});
+
+test('the kernel probes an idle connection, so that one whose client vanished ends', async () => {
+  const { port } = await listening();
+  const idle = await saying(port, 'PING\r\n');
+  await once(idle, 'data');
+  // Each line has the local and the remote address, the state, the queues, and the timer: its kind,
+  // which is 02 for keep-alive, and when it ends, in hundredths of a second.
+  const hex = (value: number): string => value.toString(16).toUpperCase().padStart(4, '0');
+  const [there, here] = [`0100007F:${hex(port)}`, `0100007F:${hex(idle.localPort ?? 0)}`];
+  const line = new RegExp(`${there} ${here} 01 \\S+ 02:(\\w+)`);
+  // Another timer runs until the client has acknowledged the answer.
+  await vi.waitFor(async () => {
+    const timer = line.exec(await readFile('/proc/net/tcp', 'utf8'));
+    expect(parseInt(timer?.[1] ?? '', 16)).toBeLessThanOrEqual(redisProbeMs / 10);
+  });
+  idle.destroy();
 });
 
 test('another connection is answered while a long pipeline is being answered', async () => {

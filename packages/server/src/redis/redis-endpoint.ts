@@ -5,6 +5,7 @@ import {
   redisFirstRequestMsMax,
   redisHeldBytesMax,
   redisPerAddressMax,
+  redisProbeMs,
 } from '@ringwright/base/limits-listeners';
 import { ByteBudget } from '../access/byte-budget.ts';
 import { ConnectionLimiter } from '../access/connection-limiter.ts';
@@ -32,6 +33,8 @@ interface EndpointPorts {
   readonly onBug: (error: unknown) => void;
 }
 
+// Half-open connections stay until their answers have been sent: `redis-cli < file` closes first.
+const socketOptions = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: redisProbeMs };
 const limiterOptions = { reserved: 0, perAddressMax: redisPerAddressMax };
 
 /** Does not listen yet. The caller does, so that a port in use is reported like any other. */
@@ -61,8 +64,7 @@ export function createRedis(
     onProtocolError: () => metrics.redisProtocolErrors.inc(),
     onBug: ports.onBug,
   };
-  // Half-open connections stay until their answers have been sent: `redis-cli < file` closes first.
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
+  const server = createServer(socketOptions, (socket) => {
     let redisConnection: RedisConnection | null = null;
     const end = (): void => void socket.destroy();
     const admission = limiter.admit({
