@@ -5,8 +5,9 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { StatusByAddress } from '../servers/ask-servers.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { ringIn, type ServerStatus } from '../servers/server-status.ts';
+import { knowsPeers } from './peer-troubles.ts';
 import type { ReferenceHead } from './reference-head.ts';
-import { type Demands, knowsPeers, type ServerReport } from './server-troubles.ts';
+import type { Demands, ServerReport } from './server-troubles.ts';
 
 export function serverReports(
   { ring }: ReferenceHead,

@@ -12,6 +12,7 @@ import { asCommands, commandsWithout, ownersOf } from '../servers/gone-for-good.
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
+import { peerTroubles } from './peer-troubles.ts';
 import type { ReferenceHead } from './reference-head.ts';
 import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
@@ -74,7 +75,7 @@ export function serverTroubles(
     ...logTroubles(status, head.ring.keyspace, trouble),
     ...restoredTroubles(server, head.ring.keyspace, trouble),
     ...diskTroubles(status, { head, devices: devicesOf(server), trouble }),
-    ...peerTroubles(server, ring, trouble),
+    ...peerTroubles(server, head.ring, trouble),
     ...trustTroubles(status, { head, nowMs, demands: server.demands }, trouble),
   ];
   if (ringStatus instanceof Error)
@@ -228,32 +229,6 @@ function restoredTroubles(
   const why = `its data was restored from an older backup: it is refilling from the others${waits}`;
   const hint = 'put back: let it refill; for a lost disk, an empty directory is enough';
   return [{ ...trouble('put back', why, `${isComplete ? 'servers' : 'reconcile'} ${ring}`), hint }];
-}
-
-/** Servers that have just started are still greeting each other. */
-const GREETING_MS_MAX = 60_000;
-
-export function knowsPeers({ uptimeMs }: ServerStatus): boolean {
-  return uptimeMs >= GREETING_MS_MAX;
-}
-
-/**
- * A network partition between servers that both answer here. Copies wait for it, and a rollout
- * would wait without saying why.
- */
-function peerTroubles(
-  { address: own, peers, others }: ServerReport,
-  ring: string,
-  make: Make,
-): Trouble[] {
-  if (!others.has(own)) return [];
-  const missing = peers.filter(({ address, connected }) => !connected && others.has(address));
-  if (missing.length === 0) return [];
-  const names = missing.map(({ address }) => address).join(' ');
-  const answer = missing.length === 1 ? 'answers' : 'answer';
-  const why = `it has no connection to ${names}, which ${answer} here`;
-  const hint = 'apart: check the network and the firewalls between those servers';
-  return [{ ...make('apart', why, `servers ${ring}`), hint }];
 }
 
 /** Returns the server's device, or all devices at its address if it does not say which it is. */
