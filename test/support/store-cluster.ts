@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
@@ -56,7 +57,7 @@ export class StoreDevice {
   /** Whether copies travel from process to process. */
   hasProcess = false;
   /** Called before this device answers, so that a test can change the world in the middle. */
-  onCall: (method: string) => void | Promise<void> = () => undefined;
+  onCall: (method: string, timeoutMs: number) => void | Promise<void> = () => undefined;
   /** Changes or replaces an answer on its way. */
   onAnswer: (method: string, answer: unknown) => unknown = (_method, answer) => answer;
   readonly #answers: ReadonlyMap<string, Answer>;
@@ -110,17 +111,17 @@ export class StoreDevice {
         },
       ],
     ]);
-    const call: DeviceCaller['call'] = async ({ device }, kind, request) => {
+    const call: DeviceCaller['call'] = async ({ device, timeoutMs }, kind, request) => {
       const target = cluster.devices[device];
       if (target?.up !== true) throw new CodedError('PEER_UNREACHABLE', `d${device} is down`);
-      const answer = await target.answer(kind.method, kind.request.parse(request));
+      const answer = await target.answer(kind.method, kind.request.parse(request), timeoutMs);
       return kind.answer.parse(answer) as never;
     };
     this.devices = { call, write: writeByCall(call) };
   }
 
-  async answer(method: string, request: unknown): Promise<unknown> {
-    await this.onCall(method);
+  async answer(method: string, request: unknown, timeoutMs = peerCallTimeoutMs): Promise<unknown> {
+    await this.onCall(method, timeoutMs);
     const nobody: Caller = { call: () => Promise.reject(new Error('rings come otherwise')) };
     return this.onAnswer(method, await this.#answers.get(method)?.(request as never, nobody));
   }

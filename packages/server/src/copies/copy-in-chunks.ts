@@ -122,7 +122,11 @@ async function* readChunks(
   }
 }
 
-/** Reads a chunk. A source that must keep to its rate says when to ask for the same bytes again. */
+/**
+ * Reads a chunk. A source that must keep to its rate says when to ask for the same bytes again. On
+ * a slow line a chunk waits behind the chunks requested before it, at most for as long as the
+ * source keeps the copy. If the connection is gone, its pings fail earlier.
+ */
 async function readPatiently(
   devices: DeviceCaller,
   to: DeviceTarget,
@@ -130,7 +134,7 @@ async function readPatiently(
 ): Promise<AnswerOf<typeof copyRead>> {
   for (;;) {
     try {
-      return await devices.call(to, copyRead, request);
+      return await devices.call({ ...to, timeoutMs: copyIdleMsMax }, copyRead, request);
     } catch (error) {
       if (!hasCode(error, 'COPY_BUSY')) throw error;
       const pauseMs = retryAfterMs(error, copyReadWaitMsMax);

@@ -2,7 +2,7 @@
 // a wrong one is discarded, the source stays unchanged, and the other slots provide the file.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
-import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
+import { copyChunksAhead, copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
 import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import { describe, expect, test } from 'vitest';
@@ -65,6 +65,19 @@ describe('a cut copy', () => {
     expect(cuts).toBeGreaterThan(1);
     expect(counts.opens).toBe(1);
     expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+  });
+
+  test('is not cut by a line on which a chunk waits behind those requested before it', async () => {
+    await using place = await joiningDevice();
+    const { source, joiner } = place;
+    const counts = counting(source);
+    const chunkMs = (chunk * 8) / 1_000; // at 1 Mbit/s
+    source.onCall = (method, timeoutMs) => {
+      if (method !== copyRead.method || timeoutMs > copyChunksAhead * chunkMs) return;
+      throw new CodedError('PEER_TIMEOUT', 'no answer in time');
+    };
+    expect(await load(joiner)).toBe('loaded');
+    expect(counts.bytes, 'bytes from the source, not from the other slots').toBeGreaterThan(chunk);
   });
 
   test('starts again if the source has closed its snapshot', async () => {
