@@ -32,7 +32,7 @@ export const orderBugs: readonly SeededBug[] = [
     name: 'clock-not-merged',
     about: 'stamps that are seen elsewhere do not move the clock here',
     nemeses: [aheadStamp],
-    file: 'packages/server/src/replica/replica.ts',
+    file: 'packages/server/src/clocks/check-clock.ts',
     find: '  clock.observe(stamp);',
     replace: '',
     also: [

@@ -79,7 +79,7 @@ export const repairBugs: readonly SeededBug[] = [
         replace: 'if (row.ms < 0) return',
       },
       { file: replica, find: 'return floorMs === 0 ? null', replace: 'return floorMs >= 0 ? null' },
-      { file: replica, find: 'if (ms > barrierMs) return;', replace: 'if (ms > 0) return;' },
+      { file: replica, find: 'ms > barrierMs || isHere(store, request)', replace: 'ms > 0' },
       {
         file: replicationAnswers,
         find: 'held === null ? ms > floorMs :',
