@@ -44,8 +44,8 @@ export const sideJobsMax = 64;
  */
 export const sideProcessIdleMsMax = 10_000;
 /**
- * A helper process with work that does nothing for this long is killed, and its work fails: as
- * long as Linux waits before it calls a process hung. No disk in use takes as long for one sync.
+ * A helper process that has work and does nothing for this long is killed, and its work fails. No
+ * disk in use takes as long for one sync; Linux reports a hung process after the same time.
  */
 export const sideProcessStallMsMax = 120_000;
 /**

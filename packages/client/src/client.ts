@@ -245,7 +245,7 @@ export class Client implements AsyncDisposable {
         return await this.#writeAt(opened, request);
       } catch (error) {
         failure = mostSpecificFailure(failure, error);
-        if (address === null) break; // no server is left, or the client is closed
+        if (address === null) break; // no server can be reached, or the client is closed
         left.delete(address);
         const kind = writeFailure(error);
         // A newer record replaces the write of every attempt, so its outcome is known.
