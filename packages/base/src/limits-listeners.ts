@@ -38,6 +38,13 @@ export const httpHeaderBytesMax = 8 * 1024;
 export const httpHeadersMsMax = 10_000;
 /** Time for a request to arrive: slow or idle clients are disconnected. */
 export const httpRequestMsMax = 30_000;
+/**
+ * Share of the machine's memory for each of the five budgets of bytes below, where it is less than
+ * the budget: a fifth for all of them, as for the caches and the open files of a device.
+ */
+export const listenerMemoryShare = 1 / 24;
+/** Two of the largest requests must fit into a budget, however small the machine is. */
+export const listenerBudgetBytesMin = 32 * MIB;
 /** Memory of a request that waits for the answers to earlier ones, as Node parses it. */
 export const httpWaitingRequestBytes = 2 * KIB;
 /** Waiting requests of all connections: 32,000. Few clients send the next one before an answer. */

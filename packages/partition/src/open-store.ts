@@ -1,9 +1,7 @@
 // Opens a data directory: takes its lock, reads its partitions, replays the commit log and begins a
 // new segment.
 
-import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
@@ -27,6 +25,7 @@ import {
 } from '@ringwright/base/limits-store';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import { type MachineLimits, machineLimits } from '@ringwright/node/machine-limits';
 import { lockDirectory } from './audit/directory-lock.ts';
 import { CopyProcess } from './carrier/copy-process.ts';
 import { writeCheckpoints } from './file/checkpoints.ts';
@@ -206,13 +205,6 @@ function applyBatch(parts: StoreParts, batch: LogBatch): void {
   for (const call of finishedCalls) call.resolve(call.outcomes);
 }
 
-export interface MachineLimits {
-  /** Memory of the machine, or of the control group that confines this process. */
-  readonly memoryBytes: number;
-  /** Infinity where the system does not say. */
-  readonly descriptors: number;
-}
-
 /**
  * Four descriptors per file, two of them for syncs. A quarter of the descriptors stays free for
  * connections, and half where they are scarce.
@@ -229,21 +221,4 @@ export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): nu
 export function affordableConnections(machine: MachineLimits): number {
   const left = machine.descriptors - 4 * affordableFiles(machine);
   return Math.max((left - descriptorsOfOwn) * 0.9, affordableConnectionsMin);
-}
-
-export function machineLimits(): MachineLimits {
-  const confined = process.constrainedMemory();
-  const memoryBytes = confined > 0 ? Math.min(totalmem(), confined) : totalmem();
-  return { memoryBytes, descriptors: descriptorsOfProcess() };
-}
-
-/** The soft limit, which Node raises as far as it can at start. */
-function descriptorsOfProcess(): number {
-  try {
-    const text = readFileSync('/proc/self/limits', 'utf8');
-    const soft = /^Max open files +(\d+)/m.exec(text)?.[1];
-    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
 }

@@ -12,8 +12,8 @@ import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/li
 import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
+import { machineLimits } from '@ringwright/node/machine-limits';
 import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
-import { machineLimits } from '@ringwright/partition/open-store';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';

@@ -2,6 +2,9 @@
 // answers that are not read. Beyond the limit, the connection that made progress least recently
 // ends.
 
+import { listenerBudgetBytesMin, listenerMemoryShare } from '@ringwright/base/limits-listeners';
+import { machineMemoryBytes } from '@ringwright/node/machine-limits';
+
 export interface HeldBytes {
   /** Sets the number of bytes held for the connection. */
   hold(bytes: number): void;
@@ -16,6 +19,15 @@ export interface HeldBytes {
 interface Holder {
   bytes: number;
   readonly end: () => void;
+}
+
+/** Returns a budget of `bytesMax`, or of a share of the machine's memory where that is less. */
+export function machineBudget(
+  bytesMax: number,
+  memoryBytes: number = machineMemoryBytes(),
+): ByteBudget {
+  const share = Math.max(memoryBytes * listenerMemoryShare, listenerBudgetBytesMin);
+  return new ByteBudget(Math.min(bytesMax, share));
 }
 
 export class ByteBudget {

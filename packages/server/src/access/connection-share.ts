@@ -1,7 +1,8 @@
 // How many of the connections that limits.ts allows a process has descriptors for.
 import { redisConnectionsMax } from '@ringwright/base/limits';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
-import { affordableConnections, type MachineLimits } from '@ringwright/partition/open-store';
+import type { MachineLimits } from '@ringwright/node/machine-limits';
+import { affordableConnections } from '@ringwright/partition/open-store';
 
 /**
  * Returns the factor for every limit on connections, 1 at most. Without it, clients could take the

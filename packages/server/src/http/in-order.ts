@@ -7,7 +7,7 @@ import {
   httpWaitingBytesMax,
   httpWaitingRequestBytes,
 } from '@ringwright/base/limits-listeners';
-import { ByteBudget, type HeldBytes } from '../access/byte-budget.ts';
+import { type HeldBytes, machineBudget } from '../access/byte-budget.ts';
 import type { Exchange } from './http-answer.ts';
 
 interface Queue {
@@ -21,8 +21,8 @@ interface Queue {
 
 /** Shared by all listeners of this process. */
 const allConnections = {
-  waiting: new ByteBudget(httpWaitingBytesMax),
-  unread: new ByteBudget(httpUnreadBytesMax),
+  waiting: machineBudget(httpWaitingBytesMax),
+  unread: machineBudget(httpUnreadBytesMax),
 };
 
 /**
