@@ -200,19 +200,25 @@ export class Client implements AsyncDisposable {
     return this.close();
   }
 
-  #ask(request: RequestOf<typeof coordinateGet>): Promise<AnswerOf<typeof coordinateGet>> {
-    return hedgedRequest({
-      addresses: this.#follower.choose(this.#follower.ring.partitionOf(request.key)),
-      ask: async (address) => {
-        const channel = await this.#follower.open(address);
-        const answer = await channel.call(coordinateGet, request, this.#settings.timeoutMs);
-        this.#follower.noteRingVersion(answer.ringVersion, channel);
-        return answer;
-      },
-      hedgeMs: clientHedgeMs,
-      onSlow: (address) => this.#follower.avoid(address),
-      mayHelp: (error) => !this.#closed && readFailure(error) === 'elsewhere',
-    });
+  async #ask(request: RequestOf<typeof coordinateGet>): Promise<AnswerOf<typeof coordinateGet>> {
+    const addresses = this.#follower.choose(this.#follower.ring.partitionOf(request.key));
+    const ask = async (address: string): Promise<AnswerOf<typeof coordinateGet>> => {
+      const channel = await this.#follower.open(address);
+      const answer = await channel.call(coordinateGet, request, this.#settings.timeoutMs);
+      this.#follower.noteRingVersion(answer.ringVersion, channel);
+      return answer;
+    };
+    const onSlow = (address: string): void => this.#follower.avoid(address);
+    const mayHelp = (error: unknown): boolean =>
+      !this.#closed && readFailure(error) === 'elsewhere';
+    const options = { addresses, ask, hedgeMs: clientHedgeMs, onSlow, mayHelp };
+    try {
+      return await hedgedRequest(options);
+    } catch (error) {
+      // All connections may break at once, as when the network changes. New ones are tried.
+      if (this.#closed || !hasCode(error, 'PEER_UNREACHABLE')) throw error;
+      return hedgedRequest(options);
+    }
   }
 
   async #write(key: Uint8Array, value: Uint8Array | null, options: PutOptions): Promise<string> {
