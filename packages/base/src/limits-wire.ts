@@ -18,6 +18,14 @@ export const batchedWritesMax = 1_024;
 export const batchedWritesBytesMax = frameBytesAim;
 /** A longer write has a message of its own, which saves one copy of its value. */
 export const batchedWriteBytesMax = 8 * KIB;
+/**
+ * Writes to a joiner that no quorum needs: as many messages go at once in this time, and the writes
+ * of further ones wait for its end. Some hundred messages a second, one for each write, took an
+ * eighth of a processor.
+ */
+export const collectedWritesMs = 50;
+/** A message in 12 ms: where writes are rarer, nothing is gained and each may need the joiner. */
+export const collectedWritesSentMax = 4;
 /** Nesting of arrays and maps: a record in a list takes five, details of an error a few more. */
 export const frameDepthMax = 16;
 /** Fields of one map: the largest message has ten. */

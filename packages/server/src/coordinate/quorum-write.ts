@@ -68,11 +68,25 @@ export function quorumWriteFor(
     return;
   }
   const writing = new QuorumOfWrites(task, targets, onResult);
-  for (const device of targets) devices.write({ active, device }, request, writing.onAnswer);
+  const canWait = joinersCanWait(task);
+  for (const device of targets) {
+    const mayWait = canWait && slots.every((slot) => slot.device !== device);
+    devices.write({ active, device, mayWait }, request, writing.onAnswer);
+  }
   if (holders.length > 0 || targets.length === 0) writing.judge();
 }
 
 const noHolders: readonly number[] = [];
+
+/**
+ * Whether the slots that are not in flight suffice for the level. Then nobody waits for joiners,
+ * unless another device fails. Records of rounds do not wait, because each ends a promise.
+ */
+function joinersCanWait({ slots, needed, exact }: QuorumWriteRequest): boolean {
+  let settled = 0;
+  for (const { joiner } of slots) if (joiner === null) settled += 1;
+  return settled < slots.length && settled >= needed && exact !== true;
+}
 
 /** Collects the answers to one write and decides its outcome. */
 class QuorumOfWrites {

@@ -7,6 +7,8 @@ import {
   batchedWriteBytesMax,
   batchedWritesBytesMax,
   batchedWritesMax,
+  collectedWritesMs,
+  collectedWritesSentMax,
 } from '@ringwright/base/limits-wire';
 import { type Callback, type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { errorFromDocument } from '@ringwright/base/remote-error';
@@ -26,6 +28,11 @@ export interface DeviceTarget {
   readonly timeoutMs?: number;
 }
 
+interface WriteTarget extends Pick<DeviceTarget, 'active' | 'device'> {
+  /** Nobody waits for the answer: the write may be collected with later ones. */
+  readonly mayWait?: boolean;
+}
+
 export interface DeviceCaller {
   /**
    * Calls a device of the ring by id. This device may return its answer synchronously. Rejects with
@@ -41,7 +48,7 @@ export interface DeviceCaller {
    * Like `call` of recordWrite, but with a callback instead of a promise, for the path of every
    * write. Calls `onResult` once, perhaps in this turn. Throws nothing.
    */
-  write(to: DeviceTarget, request: WriteRequest, onResult: WriteCallback): void;
+  write(to: WriteTarget, request: WriteRequest, onResult: WriteCallback): void;
 }
 
 export type WriteRequest = RequestOf<typeof recordWrite>;
@@ -100,18 +107,39 @@ function deviceCaller(ports: CallerPorts, purpose: Purpose): DeviceCaller {
     }
     return peers.connect(addressIn(active, device)).call(kind, request, timeoutMs);
   };
-  const batches = new WriteBatches(ports);
+  const ofTurn = new WriteBatches(ports, setImmediate);
+  const collected = new WriteBatches(ports, collectWrites());
   return {
     call,
-    write({ active, device }, request, onResult) {
+    write({ active, device, mayWait = false }, request, onResult) {
       const onAnswer: Callback<WriteAnswer> = (answer, error) => onResult(device, answer, error);
       if (device === active.self) {
         ownWrite(request, (answer, error) => {
           noteBug(error);
           onAnswer(answer, error);
         });
-      } else batches.add(addressIn(active, device), request, onAnswer);
+      } else (mayWait ? collected : ofTurn).add(addressIn(active, device), request, onAnswer);
     },
+  };
+}
+
+/**
+ * Returns a `defer` for batches that nobody waits for. Few messages go at the end of their turn; if
+ * more come within `collectedWritesMs`, their writes wait for its end.
+ */
+export function collectWrites(): (send: () => void) => void {
+  let sent = 0;
+  let sendAtEnd: (() => void) | null = null;
+  const end = (): void => {
+    sent = 0;
+    sendAtEnd?.();
+    sendAtEnd = null;
+  };
+  return (send) => {
+    if (sent === 0) setTimeout(end, collectedWritesMs);
+    sent += 1;
+    if (sent <= collectedWritesSentMax) setImmediate(send);
+    else sendAtEnd = send;
   };
 }
 
@@ -122,15 +150,21 @@ interface Batch {
   bytes: number;
 }
 
-/** The writes of one turn to one server, in one message: each keeps an outcome of its own. */
+/**
+ * The writes of some time to one server, in one message: each keeps an outcome of its own. A batch
+ * that is full is sent at once.
+ */
 export class WriteBatches {
   readonly #ports: WritingPorts;
+  readonly #defer: (send: () => void) => void;
   /** By address. */
   readonly #batchByAddress = new Map<string, Batch>();
   #isDeferred = false;
 
-  constructor(ports: WritingPorts) {
+  /** `defer`: calls its argument when the time of the batches that begin now has passed. */
+  constructor(ports: WritingPorts, defer: (send: () => void) => void) {
     this.#ports = ports;
+    this.#defer = defer;
   }
 
   /** Calls `onResult` once, in a later turn. */
@@ -146,7 +180,7 @@ export class WriteBatches {
     batch.bytes += bytes;
     if (this.#isDeferred) return;
     this.#isDeferred = true;
-    setImmediate(() => {
+    this.#defer(() => {
       this.#isDeferred = false;
       for (const gathered of this.#batchByAddress.values()) this.#send(gathered);
       this.#batchByAddress.clear();

@@ -1,18 +1,27 @@
 // Many writes in one message: each write gets its own outcome, and never that of another one.
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { batchedWriteBytesMax } from '@ringwright/base/limits-wire';
+import {
+  batchedWriteBytesMax,
+  batchedWritesMax,
+  collectedWritesMs,
+  collectedWritesSentMax,
+} from '@ringwright/base/limits-wire';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { unpackWrites } from '@ringwright/wire/packed-writes';
 import { type recordsWrite, writeKinds } from '@ringwright/wire/records';
-import { expect, test } from 'vitest';
-import { WriteBatches, type WriteRequest } from './device-caller.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { collectWrites, WriteBatches, type WriteRequest } from './device-caller.ts';
 
 type Many = AnswerOf<typeof recordsWrite>;
 type ManyWrites = RequestOf<typeof recordsWrite>;
 type Peers = ConstructorParameters<typeof WriteBatches>[0]['peers'];
 
-function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) {
+function setup(
+  answer: (keys: string[]) => Many | CodedError,
+  takesMany = true,
+  defer: (send: () => void) => void = setImmediate,
+) {
   const messages: string[][] = [];
   const call = (address: string, request: WriteRequest | ManyWrites): Promise<unknown> => {
     if (!('writes' in request)) {
@@ -28,7 +37,7 @@ function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) 
     call: (_: unknown, request: WriteRequest | ManyWrites) => call(address, request),
   });
   const peers = { connect } as unknown as Peers;
-  const batches = new WriteBatches({ peers, takesMany: () => takesMany });
+  const batches = new WriteBatches({ peers, takesMany: () => takesMany }, defer);
   const told: string[] = [];
   const add = (
     address: string,
@@ -46,7 +55,7 @@ function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) 
     });
   };
   const endTurn = async (): Promise<void> => {
-    for (const _ of ['it goes', 'it is answered']) await setImmediate();
+    for (const _ of ['it goes', 'it is answered']) await endOfTurn();
   };
   return { add, endTurn, messages, told };
 }
@@ -68,6 +77,38 @@ test('the writes of one turn go to each server in one message of their own', asy
     ['one', 'c'],
   ]);
   expect(told.sort()).toEqual(['a stored', 'a stored', 'b stored', 'b stored', 'c stored']);
+});
+
+test('few collected writes go with their turn, others at the end of the interval', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { add, endTurn, messages } = setup(stored, true, collectWrites());
+  const addInTurns = async (keys: readonly string[]): Promise<void> => {
+    for (const key of keys) {
+      add('one', key);
+      await endTurn();
+    }
+  };
+  for (const name of ['first', 'second']) {
+    const few = Array.from({ length: collectedWritesSentMax }, (_, n) => `${name} ${n}`);
+    await addInTurns([...few, `${name} waits`, `${name} waits too`]);
+    expect(messages.splice(0)).toEqual(few.map((key) => ['one', key]));
+    vi.advanceTimersByTime(collectedWritesMs);
+    await endTurn();
+    expect(messages.splice(0)).toEqual([['one v1', `${name} waits`, `${name} waits too`]]);
+  }
+  await addInTurns(['rare']);
+  vi.advanceTimersByTime(collectedWritesMs);
+  expect(messages).toEqual([['one', 'rare']]);
+});
+
+test('a full batch of collected writes does not wait', () => {
+  const { add, messages } = setup(stored, true, () => undefined);
+  for (let n = 0; n <= batchedWritesMax; n += 1) add('one', `${n}`);
+  expect(messages).toHaveLength(1);
+  expect(messages[0]).toHaveLength(1 + batchedWritesMax);
 });
 
 test('each write gets its own outcome', async () => {
