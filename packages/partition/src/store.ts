@@ -9,7 +9,7 @@ import { type IncomingCopy, receiveCopy } from './copy/incoming-copy.ts';
 import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
 import { storeCopies } from './copy/store-copies.ts';
 import { countExpired } from './count-expired.ts';
-import { checkPartitionName } from './file/data-paths.ts';
+import { checkPartitionName, type PartitionRef } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type {
@@ -208,7 +208,7 @@ export class Store {
   }
 
   /** Partitions whose files are unusable: the caller drops them and refills them from peers. */
-  damaged(): { keyspace: string; partition: number; error: CodedError }[] {
+  damaged(): (PartitionRef & { readonly error: CodedError })[] {
     return [...this.#parts.registry.all()].flatMap(({ keyspace, partition, damage }) =>
       damage === null ? [] : [{ keyspace, partition, error: damage }],
     );

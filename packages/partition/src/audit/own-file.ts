@@ -4,17 +4,14 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory, syncFile } from '@ringwright/node/durable-files';
 import type Database from 'better-sqlite3';
+import type { PartitionRef } from '../file/data-paths.ts';
+import type { NewPartition } from '../file/new-partition-file.ts';
 import { currentFile, currentText } from '../file/partition-directory.ts';
 import { PartitionFile } from '../file/partition-file.ts';
-import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
+import type { PartitionInfo } from '../file/partition-info.ts';
 
-/** The identity that the file gets. */
-export interface FileOwner {
-  /** Also the name of the folder that contains the file. */
-  readonly incarnation: string;
-  readonly life: string;
-  readonly state: PartitionState;
-}
+/** The identity that the file gets. Its incarnation also names the folder that contains it. */
+export type FileOwner = Omit<NewPartition, keyof PartitionRef>;
 
 export interface OwnedFile {
   readonly info: PartitionInfo;

@@ -2,14 +2,12 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionFileBytesMax } from '@ringwright/base/limits-store';
 import { isKeyedChecksum } from '../audit/keyed-checksum.ts';
-import { checkPartitionName, isIncarnation } from '../file/data-paths.ts';
+import { checkPartitionName, isIncarnation, type PartitionRef } from '../file/data-paths.ts';
 import { parseDigest } from '../file/digest.ts';
 import type { TombstoneMarks } from '../file/partition-info.ts';
 
 /** The part of a manifest that is known before the bytes are read. */
-export interface CopyDescription {
-  readonly keyspace: string;
-  readonly partition: number;
+export interface CopyDescription extends PartitionRef {
   /** Incarnation of the source's file, in which `seq` counts. */
   readonly sourceIncarnation: string;
   /** The copy has everything up to this sequence, according to the copied file itself. */

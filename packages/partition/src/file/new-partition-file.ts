@@ -2,6 +2,7 @@
 
 import { once } from '@ringwright/base/once';
 import Database from 'better-sqlite3';
+import type { PartitionRef } from './data-paths.ts';
 import { emptyDigest, formatDigest } from './digest.ts';
 import type { PartitionInfo, PartitionState } from './partition-info.ts';
 import {
@@ -13,9 +14,7 @@ import {
   withChecksum,
 } from './schema.ts';
 
-export interface NewPartition {
-  readonly keyspace: string;
-  readonly partition: number;
+export interface NewPartition extends PartitionRef {
   readonly incarnation: string;
   readonly life: string;
   readonly state: PartitionState;

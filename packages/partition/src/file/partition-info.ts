@@ -1,4 +1,5 @@
 // What a store knows about one partition file without reading its rows. Pure.
+import type { PartitionRef } from './data-paths.ts';
 
 /**
  * filling: takes writes but lacks older records.
@@ -14,9 +15,7 @@ export interface PartitionMarks extends TombstoneMarks {
   readonly state: PartitionState;
 }
 
-export interface PartitionInfo extends PartitionMarks {
-  readonly keyspace: string;
-  readonly partition: number;
+export interface PartitionInfo extends PartitionMarks, PartitionRef {
   /** Random id of this life of the file: new on create and on every adopted copy. */
   readonly incarnation: string;
   /** The highest sequence assigned so far; 0 for an empty file. */

@@ -1,6 +1,7 @@
 // In-memory state of one partition that a store holds, whether its file is open or not.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { SyncedFile } from './checkpoints.ts';
+import type { PartitionRef } from './data-paths.ts';
 import type { FileIdentities } from './file-identity.ts';
 import type { MarksChange } from './marks-change.ts';
 import type { PartitionFile } from './partition-file.ts';
@@ -11,9 +12,7 @@ import { damageError, isDamage } from './sqlite-errors.ts';
 export const noSegment = Number.POSITIVE_INFINITY;
 
 /** Mutable: owned by the store, on one thread. */
-export interface Partition {
-  readonly keyspace: string;
-  readonly partition: number;
+export interface Partition extends PartitionRef {
   /** From create to drop, over all adopted copies. Each log frame names it. */
   life: string;
   incarnation: string;
@@ -64,15 +63,15 @@ export interface Partition {
 }
 
 /** `life` is filled in when the file is opened for the first time. */
-export function newPartition(ref: {
-  keyspace: string;
-  partition: number;
-  incarnation: string;
-}): Partition {
+export function newPartition({
+  keyspace,
+  partition,
+  incarnation,
+}: Pick<Partition, 'keyspace' | 'partition' | 'incarnation'>): Partition {
   return {
-    keyspace: ref.keyspace,
-    partition: ref.partition,
-    incarnation: ref.incarnation,
+    keyspace,
+    partition,
+    incarnation,
     life: '',
     file: null,
     fileIdentities: null,

@@ -1,10 +1,9 @@
 // Records and writes: what goes into a store and comes out of it. Pure.
 import type { Stamp } from '@ringwright/base/stamp';
+import type { PartitionRef } from './data-paths.ts';
 
 /** One write of one key; a null value is a deletion. Last write wins by (ms, tie). */
-export interface Write extends Stamp {
-  readonly keyspace: string;
-  readonly partition: number;
+export interface Write extends Stamp, PartitionRef {
   /** 1 to keyBytesMax bytes. Copied at the call: the caller may reuse the array. */
   readonly key: Uint8Array;
   /** 0 to valueBytesMax bytes, or null to delete. */

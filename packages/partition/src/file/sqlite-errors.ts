@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 import Database from 'better-sqlite3';
+import type { PartitionRef } from './data-paths.ts';
 
 // A constraint fails only if an index or a counter is not what this program wrote.
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH|CONSTRAINT)/;
@@ -34,12 +35,8 @@ export function withFileName(error: unknown, file: string): unknown {
 }
 
 /** Returns any damage as PARTITION_DAMAGED, with the original as cause. */
-export function damageError(
-  error: unknown,
-  ref: { keyspace: string; partition: number },
-): CodedError {
+export function damageError(error: unknown, { keyspace, partition }: PartitionRef): CodedError {
   if (error instanceof CodedError) return error;
-  const { keyspace, partition } = ref;
   const reason = messageOf(error);
   return new CodedError('PARTITION_DAMAGED', `file of ${keyspace}/${partition}: ${reason}`, {
     hint: 'drop the partition: its folder goes to the trash, and it refills from its peers',

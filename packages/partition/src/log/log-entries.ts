@@ -1,5 +1,6 @@
 // The payload of a frame: definitions of partitions, each once per segment, writes to them, and
 // changes of their marks. Pure.
+import type { PartitionRef } from '../file/data-paths.ts';
 import {
   encodeMarksChange,
   isMarksChange,
@@ -23,9 +24,7 @@ const CHANGE = 3;
 const FIXED_BYTES = 9;
 
 /** A partition as the log names it. Writes of an earlier lifetime never reach the present one. */
-export interface LogPartition {
-  readonly keyspace: string;
-  readonly partition: number;
+export interface LogPartition extends PartitionRef {
   readonly life: string;
 }
 

@@ -3,19 +3,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '@ringwright/base/thrown';
 import { type FileOwner, makeOwnedDurable, type OwnedFile } from '../audit/own-file.ts';
+import type { PartitionRef } from '../file/data-paths.ts';
 import { fileBytes, newTables } from '../file/new-partition-file.ts';
 import { PartitionFile } from '../file/partition-file.ts';
 import type { TombstoneMarks } from '../file/partition-info.ts';
 import { unpackRecords } from '../file/record-bytes.ts';
 
 /** Its marks are those of the file that the records come from. */
-export interface FileToMake extends TombstoneMarks {
+export interface FileToMake extends TombstoneMarks, PartitionRef {
   /** Its folder is created if needed; the file must not exist. */
   readonly file: string;
   /** The file's owner, durably; null: no owner, and the file is not synced. */
   readonly owner: FileOwner | null;
-  readonly keyspace: string;
-  readonly partition: number;
   /** See packRecords. */
   readonly records: Uint8Array;
   /** Digest of the original file, which has exactly these records. */

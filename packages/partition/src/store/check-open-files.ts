@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
+import type { PartitionRef } from '../file/data-paths.ts';
 import { lostError, whyPartitionLost } from '../file/lost-file.ts';
 import type { Partition } from '../file/partition.ts';
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
@@ -13,11 +14,7 @@ export interface FilesCheck {
   /** Number of partitions checked. */
   readonly partitions: number;
   /** Marked as damaged by this check: see Store.damaged. */
-  readonly lost: readonly {
-    readonly keyspace: string;
-    readonly partition: number;
-    readonly error: CodedError;
-  }[];
+  readonly lost: readonly (PartitionRef & { readonly error: CodedError })[];
   /** LOG_DAMAGED when a needed segment is lost; its content is now being written to the files. */
   readonly log: CodedError | null;
   /** System errors. A file that could not be checked counts as intact until the next check. */

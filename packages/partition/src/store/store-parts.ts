@@ -60,10 +60,7 @@ export function checkOpen(parts: Pick<StoreParts, 'closed' | 'failure'>): void {
 }
 
 /** Throws STORE_CLOSED, STORE_FAILED, PARTITION_ABSENT. */
-export function partitionOf(
-  parts: StoreParts,
-  { keyspace, partition }: { readonly keyspace: string; readonly partition: number },
-): Partition {
+export function partitionOf(parts: StoreParts, { keyspace, partition }: PartitionRef): Partition {
   checkOpen(parts);
   const found = parts.registry.get(keyspace, partition);
   if (found !== undefined) return found;

@@ -2,7 +2,7 @@
 // half done.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { dataPaths, partitionName } from '../file/data-paths.ts';
+import { dataPaths, type PartitionRef, partitionName } from '../file/data-paths.ts';
 import { noteDamage, type Partition } from '../file/partition.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { emptyPartition } from '../file/read-partitions.ts';
@@ -17,7 +17,7 @@ import { moveToTrash } from './trash.ts';
  */
 export function createPartition(
   parts: StoreParts,
-  request: { keyspace: string; partition: number; state: PartitionState },
+  request: PartitionRef & { readonly state: PartitionState },
 ): Promise<PartitionInfo> {
   return parts.mutex.run(partitionName(request), async () => {
     const { keyspace, partition } = request;
