@@ -5,18 +5,20 @@ import type { Finding } from '@ringwright/base/finding';
 import { auditMappedBytes } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
 import type Database from 'better-sqlite3';
-import { formatDigest, toggleRow } from '../file/digest.ts';
+import { formatDigest, rowHashBytes } from '../file/digest.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import type { HashedRow } from '../file/record.ts';
 import { isRowHash, matchesHash } from '../file/record-bytes.ts';
 import type { MetaRow } from '../file/schema.ts';
-import { newTally, type Tally } from '../file/tally.ts';
+import { countRow, newTally, type Tally } from '../file/tally.ts';
 import { auditedRows } from './audited-rows.ts';
 import { type FileOwner, makeOwnedDurable, type OwnedFile, ownFile } from './own-file.ts';
 
 /** Findings reported one by one; a badly damaged file needs no longer list. */
 const FINDINGS_MAX = 20;
+/** Leaves the digest as it is. */
+const NO_HASH = Buffer.alloc(rowHashBytes);
 
 export interface PartitionAudit {
   readonly findings: readonly Finding[];
@@ -50,23 +52,19 @@ function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
   const findings: Finding[] = [];
   const tally = newTally();
   for (const row of auditedRows(db)) {
-    const finding = countRow(row, tally);
+    const finding = auditRow(row, tally);
     if (finding !== null && findings.length < FINDINGS_MAX) findings.push(finding);
   }
   return [...findings, ...compareCounters(tally, meta)];
 }
 
-function countRow(row: HashedRow, tally: Tally): Finding | null {
+function auditRow(row: HashedRow, tally: Tally): Finding | null {
   const { seq, ms, value, hash } = row;
-  if (value === null) tally.tombstones += 1;
-  else {
-    tally.rows += 1;
-    tally.bytes += value.length;
-  }
+  const isValid = isRowHash(hash);
+  countRow(tally, { valueBytes: value?.length ?? null, hash: isValid ? hash : NO_HASH });
   tally.seq = seq;
   tally.highest_ms = Math.max(tally.highest_ms, ms);
-  if (!isRowHash(hash)) return rowFinding(seq, 'has an invalid hash');
-  tally.digest = toggleRow(tally.digest, hash);
+  if (!isValid) return rowFinding(seq, 'has an invalid hash');
   if (!matchesHash(row, hash)) return rowFinding(seq, 'does not match its hash');
   return null;
 }
