@@ -62,10 +62,9 @@ function pointAt(input: FrontierInput, overload: number): FrontierPoint {
     const fill = shares.wanted[tree.firstLeaf + leaf]! / shares.base[leaf]!;
     worstFill = Math.max(worstFill, fill);
   }
-  const beyondCap = beyond;
   return {
     overload,
-    beyondCap,
+    beyondCap: beyond,
     beyondCapTotal: Math.round(beyond.region + beyond.zone + beyond.server),
     worstFill,
     moves: plan.moves.length,

@@ -1,5 +1,4 @@
 // Bytes that each device holds before and after a plan, by the sizes of partitions. Pure.
-import type { Move } from '@ringwright/ring/move';
 import { deviceIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { allMoves } from '../plan/later-waves.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -38,7 +37,9 @@ export function planBytes(
   const bytesOf = (partition: number): number => sizeOf(partition) ?? mean;
   const before = bytesPerDevice(head.table, bytesOf);
   const after = bytesPerDevice((plan.cut ?? head).table, bytesOf);
-  for (const { partition, from, to } of [...landing(plan, head), ...allMoves(plan)]) {
+  // Moves in flight end first. A cut table already includes them.
+  const landing = plan.cut === null ? head.moves : [];
+  for (const { partition, from, to } of [...landing, ...allMoves(plan)]) {
     if (from !== null) add(after, from, -bytesOf(partition));
     add(after, to, bytesOf(partition));
   }
@@ -52,14 +53,6 @@ export function planBytes(
     fullest: { before: fullest(before, plan), after: fullest(after, plan) },
     guessed: ids.length - known.length,
   };
-}
-
-/** Returns the moves in flight, which end first. A cut table already includes them. */
-function landing(
-  { cut }: Plan,
-  { moves }: Ring,
-): readonly Pick<Move, 'partition' | 'from' | 'to'>[] {
-  return cut === null ? moves : [];
 }
 
 function bytesPerDevice(table: Table, bytesOf: (partition: number) => number): Map<number, number> {

@@ -82,7 +82,11 @@ export function cutTable(
     for (let slot = start; slot < start + count; slot += 1)
       staying.add(tree.deviceIds[wanted.leaf[slot]!]!);
     const keptIds = holders.filter((id, row) => row < count || staying.has(id));
-    while (keptIds.length > count) keptIds.splice(lastOf(keptIds, staying), 1);
+    while (keptIds.length > count) {
+      // The last one that need not stay. If all stay, it is -1, which is the last of all.
+      const last = keptIds.findLastIndex((id) => !staying.has(id));
+      keptIds.splice(last, 1);
+    }
     for (let row = 0; row < count; row += 1) {
       const id = holders[row]!;
       if (keptIds.includes(id)) table[row]![partition] = id;
@@ -93,12 +97,6 @@ export function cutTable(
     }
   }
   return { replicas, table };
-}
-
-/** Returns the index of the last device that need not stay. */
-function lastOf(holders: readonly number[], staying: ReadonlySet<number>): number {
-  for (let i = holders.length - 1; i >= 0; i -= 1) if (!staying.has(holders[i]!)) return i;
-  return holders.length - 1;
 }
 
 interface ReplicaStep {

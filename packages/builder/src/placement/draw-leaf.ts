@@ -1,7 +1,8 @@
 // Draws a few legal leaves for a slot and takes the one that shares least with its partition. Pure.
 import { shiftLoad } from './balance.ts';
 import { findLeaf, type Wanted } from './find-leaf.ts';
-import { pairScore, shiftPairs } from './pair-counts.ts';
+import { type HeldSlots, pairScore, shiftPairs } from './pair-counts.ts';
+import type { Placement } from './placement.ts';
 import { type RebalanceWork, replicasOf } from './rebalance-work.ts';
 
 /** Two candidates already bring most of the benefit; each costs a walk down the tree. */
@@ -22,12 +23,7 @@ export function drawLeaf(
   const { pairs, placement } = work;
   const first = findLeaf(work, slotPlace.below, wanted);
   if (first < 0 || pairs === null) return first;
-  const start = slotPlace.partition * placement.width;
-  const held = {
-    leaf: placement.leaf,
-    start,
-    end: start + replicasOf(placement, slotPlace.partition),
-  };
+  const held = heldSlots(placement, slotPlace.partition);
   let best = first;
   let bestScore = pairScore(pairs, first, held);
   for (let i = 1; i < CANDIDATES; i += 1) {
@@ -46,12 +42,7 @@ export function drawLeaf(
 export function setSlot(work: RebalanceWork, slotPlace: SlotPlace, to: number): void {
   const { placement, pairs, balance } = work;
   const from = placement.leaf[slotPlace.slot]!;
-  const start = slotPlace.partition * placement.width;
-  const held = {
-    leaf: placement.leaf,
-    start,
-    end: start + replicasOf(placement, slotPlace.partition),
-  };
+  const held = heldSlots(placement, slotPlace.partition);
   placement.leaf[slotPlace.slot] = placement.none;
   if (from !== placement.none) {
     shiftLoad(balance, from, -1);
@@ -62,4 +53,9 @@ export function setSlot(work: RebalanceWork, slotPlace: SlotPlace, to: number): 
     if (pairs !== null) shiftPairs(pairs, to, { ...held, by: 1 });
   }
   placement.leaf[slotPlace.slot] = to;
+}
+
+function heldSlots(placement: Placement, partition: number): HeldSlots {
+  const start = partition * placement.width;
+  return { leaf: placement.leaf, start, end: start + replicasOf(placement, partition) };
 }

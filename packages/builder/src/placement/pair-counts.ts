@@ -40,7 +40,7 @@ export function countPairs(pairs: PairCounts, placement: Placement): void {
 }
 
 /** Slots [start, end) of a placement: the slots of one partition. */
-interface HeldSlots {
+export interface HeldSlots {
   readonly leaf: Uint16Array | Uint32Array;
   readonly start: number;
   readonly end: number;

@@ -8,6 +8,7 @@ import { rebalance } from '../flow/rebalance.ts';
 import { loadsOf, type Placement, placementOf, tableOf } from '../placement/placement.ts';
 import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
 import { computeQuotas, movesAtLeast } from '../placement/quotas.ts';
+import { hadLeaf } from '../placement/rebalance-work.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 
 /** Candidate overloads. A bisection tries some of them, each with a whole rebalance. */
@@ -96,13 +97,9 @@ export function movesTo(before: Placement, wanted: Placement): number {
   let moves = 0;
   for (let partition = 0; partition < wanted.partitions; partition += 1) {
     const start = partition * wanted.width;
-    const old = partition * before.width;
     for (let slot = start; slot < start + wanted.width; slot += 1) {
       const leaf = wanted.leaf[slot]!;
-      if (leaf === wanted.none) continue;
-      let found = false;
-      for (let i = old; i < old + before.width; i += 1) if (before.leaf[i] === leaf) found = true;
-      if (!found) moves += 1;
+      if (leaf !== wanted.none && !hadLeaf({ before }, partition, leaf)) moves += 1;
     }
   }
   return moves;

@@ -59,10 +59,9 @@ export function planReshape(input: ReshapeInput, wanted: IntervalPartitioner): P
   const { head, headId, state } = input;
   requireFit(input, wanted);
   const step = beginReshape({ ...head, devices: state.devices }, wanted);
-  const moves = step.moves.map(({ partition, replica, from, to }) => ({
-    ...{ partition, replica },
-    ...{ from, to },
-  }));
+  const moves = step.moves.map(({ partition, replica, from, to }) => {
+    return { partition, replica, from, to };
+  });
   const reshapedRing = { ...head, ...finishReshape({ ...head, ...step }) };
   const { table: target } = reshapedRing;
   const shares = denseHead(reshapedRing, state)?.state ?? state;

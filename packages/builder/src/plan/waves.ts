@@ -79,8 +79,7 @@ function mildestChange(
   for (const slot of moving) {
     for (const source of [slot, ...moving.filter((other) => other !== slot)]) {
       const leaf = wanted.leaf[source]!;
-      const leaves = leavesBefore.slice();
-      leaves[slot - start] = leaf;
+      const leaves = leavesBefore.with(slot - start, leaf);
       const misfits = countMisfits(limits.rules, partition, leaves);
       if (misfits >= fewest) continue;
       fewest = misfits;

@@ -23,7 +23,7 @@ export function fillWater(tree: TierTree, water: Water): Float64Array {
   let held: Float64Array = new Float64Array(tree.leaves);
   for (let mask = 0; mask < MASKS; mask += 1) {
     held = fillUnder(tree, water, { mask, held });
-    if (total(held) >= water.sum * (1 - ENOUGH)) break;
+    if (held.reduce((sum, one) => sum + one, 0) >= water.sum * (1 - ENOUGH)) break;
   }
   return held;
 }
@@ -102,10 +102,4 @@ function leafSpans(tree: TierTree): { first: Int32Array; end: Int32Array } {
     end[up] = Math.max(end[up]!, end[v]!);
   }
   return { first, end };
-}
-
-function total(values: Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum;
 }

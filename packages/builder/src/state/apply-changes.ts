@@ -143,17 +143,12 @@ function addDevice(
   checkDeviceFields(device);
   checkWeight(device.weight, formatDevice(device));
   claimAddress(addresses, device);
-  const { region, zone, ip, port, device: name, weight, meta, ...optionalFields } = device;
-  const fields = { id, region, zone, ip, port, device: name, weight, meta };
   const old = replaces === undefined ? null : replaceDevice(state, replaces, id);
   if (old !== null) releaseKey(addresses, old);
   claimKey(addresses, device);
   const tokens = tokensOf(state, newTokens ?? old?.tokens);
-  const { key, replication, extra } = optionalFields;
-  const identity = { ...(key !== undefined && { key }), ...(replication && { replication }) };
-  const optional = { ...identity, ...(extra && { extra }), ...(tokens && { tokens }) };
   const ramp = old?.ramp && { ramp: old.ramp };
-  state.devices.push({ ...fields, ...optional, ...ramp, state: 'active' });
+  state.devices.push({ ...device, ...(tokens && { tokens }), ...ramp, state: 'active' });
 }
 
 function replaceDevice(state: MutableState, id: number, replacedBy: number): BuilderDevice {

@@ -5,7 +5,6 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
-import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
@@ -39,7 +38,8 @@ export function headAfterMoves(
   if (grows || state.replicas !== head.replicas) {
     throw refuse('a change of the replicas cannot be combined with moves', waitHint);
   }
-  const removedJoins = joiningRemoved(head, state);
+  // Moves to devices that are to be removed must be finalized or cancelled first.
+  const removedJoins = head.moves.filter(({ to }) => state.devices[to]?.state !== 'active');
   const [first] = removedJoins;
   if (first !== undefined) {
     const { to, assignment } = first;
@@ -60,14 +60,6 @@ export function headAfterMoves(
   for (const { partition, replica, to } of head.moves) table[replica]![partition] = to;
   const moving = new Set(head.moves.map(({ partition }) => partition));
   return { head: { ...head, table, moves: [] }, moving };
-}
-
-/** Returns moves to devices that are to be removed: these must be finalized or cancelled first. */
-function joiningRemoved(
-  { moves }: Pick<Ring, 'moves'>,
-  { devices }: Pick<BuilderState, 'devices'>,
-): Move[] {
-  return moves.filter(({ to }) => devices[to]?.state !== 'active');
 }
 
 export function inFlightFindings(moving: ReadonlySet<number>): Finding[] {

@@ -30,8 +30,7 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
 /** Returns the pins, sorted by partition. `pin` replaces the earlier pin of its partition. */
 export function withPin(pins: readonly Pin[], pin: Pin): Pin[] {
   const others = pins.filter(({ partition }) => partition !== pin.partition);
-  const { partition, on, off } = pin;
-  const result = on.length + off.length === 0 ? others : [...others, { partition, on, off }];
+  const result = pin.on.length + pin.off.length === 0 ? others : [...others, pin];
   return result.sort((a, b) => a.partition - b.partition);
 }
 
