@@ -10,12 +10,14 @@ import {
   accessVersionMax,
   tokenGrantsMax,
 } from '@ringwright/base/limits-access';
-import { parseJson } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
-import { firstComplaint } from '@ringwright/ring/device-fields';
 import { signatureSchema } from '@ringwright/ring/file/ring-envelope';
 import type { Payload } from '@ringwright/ring/trust/dsse';
-import { payloadOf, type SignedDocument } from '@ringwright/ring/trust/signed-document';
+import {
+  parseWithSchema,
+  payloadOf,
+  type SignedDocument,
+} from '@ringwright/ring/trust/signed-document';
 import { z } from 'zod';
 import { grantSchema } from './grant.ts';
 import { tokenIdPattern } from './token.ts';
@@ -73,16 +75,12 @@ export function parseAccessFile(bytes: Uint8Array): SignedDocument {
   if (bytes.length > accessDocumentBytesMax) {
     throw accessInvalid(`${bytes.length} bytes; the maximum is ${accessDocumentBytesMax}`);
   }
-  const parsed = fileSchema.safeParse(parseJson(Buffer.from(bytes).toString('utf8'), notJson));
-  if (!parsed.success) throw accessInvalid(`invalid in ${firstComplaint(parsed.error)}`);
-  return parsed.data;
+  return parseWithSchema(fileSchema, Buffer.from(bytes).toString('utf8'), accessInvalid);
 }
 
 /** Decodes a document. openAccess verifies the signatures before. Throws ACCESS_INVALID. */
 export function decodeAccess(file: SignedDocument): AccessDocument {
-  const parsed = accessSchema.safeParse(parseJson(file.payload, notJson));
-  if (!parsed.success) throw accessInvalid(`invalid in ${firstComplaint(parsed.error)}`);
-  const document = parsed.data;
+  const document = parseWithSchema(accessSchema, file.payload, accessInvalid);
   const canonical = Buffer.from(accessPayload(document).bytes);
   if (!canonical.equals(payloadOf(file).bytes)) throw accessInvalid('it is not in canonical form');
   for (const [index, { id }] of document.tokens.entries()) {
@@ -90,10 +88,6 @@ export function decodeAccess(file: SignedDocument): AccessDocument {
     if (before !== undefined && before.id >= id) throw accessInvalid(`token ${id} is out of order`);
   }
   return document;
-}
-
-function notJson(): CodedError {
-  return accessInvalid('it is not JSON');
 }
 
 export function accessInvalid(

@@ -4,12 +4,11 @@
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { beaconBytesMax, beaconLifeMsMax, clockAheadMsMax } from '@ringwright/base/limits';
-import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
-import { firstComplaint } from '../device-fields.ts';
 import { keyspaceNamePattern } from '../keyspace-name.ts';
 import { type Payload, signersOf } from './dsse.ts';
 import {
+  parseWithSchema,
   payloadOf,
   printSigned,
   type SignedDocument,
@@ -56,9 +55,7 @@ export function openBeacon(bytes: Uint8Array, trusts: readonly Trust[], nowMs: n
     return signersOf(payload, document.signatures, trust.keys.beacon).size >= threshold;
   });
   if (signed.length === 0) throw refused('it lacks valid signatures of trusted beacon keys');
-  const parsed = beaconSchema.safeParse(parseJson(document.payload, notJson));
-  if (!parsed.success) throw refused(`invalid in ${firstComplaint(parsed.error)}`);
-  const beacon = parsed.data;
+  const beacon = parseWithSchema(beaconSchema, document.payload, refused);
   const trust = signed.find(({ root }) => root.cluster === beacon.cluster);
   if (trust === undefined) throw refused(`it is of cluster '${beacon.cluster}'`);
   requireUnexpired(trust, nowMs);
@@ -85,15 +82,7 @@ function parseDocument(bytes: Uint8Array): SignedDocument {
   if (bytes.length > beaconBytesMax) {
     throw refused(`it has ${bytes.length} bytes, at most ${beaconBytesMax} are allowed`);
   }
-  const text = Buffer.from(bytes).toString('utf8');
-  const value = parseJson(text, notJson);
-  const parsed = signedDocumentSchema.safeParse(value);
-  if (!parsed.success) throw refused(`invalid in ${firstComplaint(parsed.error)}`);
-  return parsed.data;
-}
-
-function notJson(): CodedError {
-  return refused('it is not JSON');
+  return parseWithSchema(signedDocumentSchema, Buffer.from(bytes).toString('utf8'), refused);
 }
 
 function refused(sentence: string): CodedError {

@@ -5,13 +5,17 @@ import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-copies';
-import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
-import { firstComplaint } from '../device-fields.ts';
 import { keyspaceNamePattern } from '../keyspace-name.ts';
 import { type Payload, signersOf, signPayload } from './dsse.ts';
 import { keyIdOf, publicKeyOf, spkiOf } from './public-key.ts';
-import { payloadOf, printSigned, signedDocument, signedDocumentSchema } from './signed-document.ts';
+import {
+  parseWithSchema,
+  payloadOf,
+  printSigned,
+  signedDocument,
+  signedDocumentSchema,
+} from './signed-document.ts';
 
 const receiptType = 'application/vnd.ringwright.receipt+json';
 
@@ -76,15 +80,12 @@ export function openReceipt(line: string): MoveReceipt {
   if (Buffer.byteLength(line) > receiptBytesMax) {
     throw invalid(`it has more than ${receiptBytesMax} bytes`);
   }
-  const document = signedDocumentSchema.safeParse(parseJson(line, notJson));
-  if (!document.success) throw invalid(`invalid in ${firstComplaint(document.error)}`);
-  if (printSigned(document.data) !== line) throw invalid('it is not in canonical form');
-  const payload = payloadOf(document.data);
+  const document = parseWithSchema(signedDocumentSchema, line, invalid);
+  if (printSigned(document) !== line) throw invalid('it is not in canonical form');
+  const payload = payloadOf(document);
   if (payload.type !== receiptType) throw invalid(`its payload type is ${payload.type}`);
-  const parsed = receiptSchema.safeParse(parseJson(document.data.payload, notJson));
-  if (!parsed.success) throw invalid(`invalid in ${firstComplaint(parsed.error)}`);
-  const receipt = parsed.data;
-  const { signatures } = document.data;
+  const receipt = parseWithSchema(receiptSchema, document.payload, invalid);
+  const { signatures } = document;
   const expectedCount = receipt.key === null ? 0 : 1;
   if (signatures.length !== expectedCount)
     throw invalid(`${signatures.length} signatures of ${expectedCount}`);
@@ -96,10 +97,6 @@ export function openReceipt(line: string): MoveReceipt {
     throw invalid('its signature was not made with its key');
   }
   return receipt;
-}
-
-function notJson(): CodedError {
-  return invalid('it is not JSON');
 }
 
 function invalid(sentence: string): CodedError {

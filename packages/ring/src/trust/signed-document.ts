@@ -1,7 +1,10 @@
 // A signed document: payload bytes, their type, and signatures; as canonical JSON. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
+import type { CodedError } from '@ringwright/base/coded-error';
 import { ringSignatureCountMax, trustRootBytesMax } from '@ringwright/base/limits';
+import { parseJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
+import { firstComplaint } from '../device-fields.ts';
 import { type RingSignature, signatureSchema } from '../file/ring-envelope.ts';
 import type { Payload } from './dsse.ts';
 
@@ -34,4 +37,15 @@ export function payloadOf({ payload, payloadType }: SignedDocument): Payload {
 
 export function printSigned(document: SignedDocument): string {
   return canonicalJson(document);
+}
+
+/** Parses a document or its payload. `refuse` gets a sentence that says what is wrong. */
+export function parseWithSchema<Parsed>(
+  schema: z.ZodType<Parsed>,
+  text: string,
+  refuse: (sentence: string) => CodedError,
+): Parsed {
+  const parsed = schema.safeParse(parseJson(text, () => refuse('it is not JSON')));
+  if (!parsed.success) throw refuse(`invalid in ${firstComplaint(parsed.error)}`);
+  return parsed.data;
 }
