@@ -18,21 +18,15 @@ export function deviceIdsAt(rows: readonly SlotRow[], partition: number): number
  * the loss of a single replica is too much.
  */
 export function countUnderQuorum(
-  { table, partitions }: Ring,
+  { table }: Ring,
   leaving: ReadonlyMap<number, number>,
   removed: ReadonlySet<number>,
 ): number {
   const tooFew = (kept: number, holders: number, least: number): boolean =>
     kept < Math.min(quorumOf(holders), Math.max(least, holders - 1));
   let under = 0;
-  if (removed.size === 0) {
-    for (const [partition, count] of leaving) {
-      const holders = deviceIdsAt(table, partition).length;
-      if (tooFew(holders - count, holders, 0)) under += 1;
-    }
-    return under;
-  }
-  for (let partition = 0; partition < partitions; partition += 1) {
+  // Without removed devices, only partitions that holders leave can keep too few.
+  for (const partition of removed.size === 0 ? leaving.keys() : (table[0] ?? []).keys()) {
     const holders = deviceIdsAt(table, partition);
     const lost = holders.filter((id) => removed.has(id)).length;
     const staying = holders.length - (leaving.get(partition) ?? 0);
