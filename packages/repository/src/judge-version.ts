@@ -103,7 +103,7 @@ export function changeGuardOf(
 function newlyRemoved(before: BuilderState, after: BuilderState): ReadonlySet<number> {
   const isRemoved = ({ devices }: BuilderState, id: number): boolean =>
     devices[id]?.state === 'removed';
-  const ids = after.devices.map((_, id) => id);
+  const ids = after.devices.keys();
   return new Set(ids.filter((id) => isRemoved(after, id) && !isRemoved(before, id)));
 }
 

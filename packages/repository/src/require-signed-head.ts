@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type BuilderState } from '@ringwright/builder/state/builder-state';
-import { serializeState } from '@ringwright/builder/state/state-json';
+import { sameState } from '@ringwright/builder/state/state-json';
 import { exists } from '@ringwright/node/missing-file';
 import { signaturesNeeded } from '@ringwright/ring/trust/authenticate-ring';
 import { signersOf } from '@ringwright/ring/trust/dsse';
@@ -15,8 +15,7 @@ import { type RingFolder, versionPath } from './folder/ring-folder.ts';
 
 /** Throws BUILDER_FILE_INVALID if builder.json differs from the state that the version restores. */
 export function requireState(folder: RingFolder, head: StoredVersion, state: BuilderState): void {
-  if (head.state === null) return;
-  if (Buffer.compare(serializeState(head.state), serializeState(state)) === 0) return;
+  if (head.state === null || sameState(head.state, state)) return;
   const message = `${folder.builder} differs from what version ${head.ring.version} restores`;
   throw new CodedError('BUILDER_FILE_INVALID', message, {
     hint: `restore it from git, then run ring-builder verify ${folder.ring}`,

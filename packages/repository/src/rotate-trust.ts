@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { makeDirectoryPath, replaceDurably } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
@@ -230,12 +231,9 @@ function noneWaits(rings: string): CodedError {
 function parsePending(bytes: Uint8Array): SignedDocument {
   if (bytes.length > trustFileBytesMax)
     throw trustInvalid(`the pending root has ${bytes.length} bytes`);
-  try {
-    const parsed = signedDocumentSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-    if (parsed.payloadType === trustRootType) return parsed;
-  } catch {
-    // thrown below
-  }
+  const value = jsonOrNull(Buffer.from(bytes).toString('utf8'));
+  const document = signedDocumentSchema.safeParse(value).data;
+  if (document?.payloadType === trustRootType) return document;
   throw trustInvalid('trust-next.json is not a signed root');
 }
 

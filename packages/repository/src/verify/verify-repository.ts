@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { serializeState } from '@ringwright/builder/state/state-json';
+import { sameState } from '@ringwright/builder/state/state-json';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { approvalOf } from '../approval.ts';
@@ -113,7 +113,7 @@ function verifyBuilder(
     report('BUILDER_HEAD_WRONG', `builder.json belongs to version ${a}, the log's head is ${b}`);
   }
   const restored = newest !== null && newest.id === head?.id ? newest.state : null;
-  if (restored !== null && !sameBytes(serializeState(restored), serializeState(file.state))) {
+  if (restored !== null && !sameState(restored, file.state)) {
     const message = `builder.json differs from what version ${head?.version} restores`;
     report('BUILDER_STATE_WRONG', message);
   }
@@ -146,8 +146,4 @@ async function passingFiles(folder: RingFolder): Promise<string[]> {
 
 function isPassing(name: string): boolean {
   return /^\.(tmp|lock)-/.test(name);
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }
