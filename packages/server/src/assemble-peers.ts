@@ -22,7 +22,10 @@ import { type ActiveRing, activeDuties, addressOf } from './rings/active-ring.ts
 
 type Own = OpenedDevice &
   RingParts &
-  Pick<HelloPorts, 'clock' | 'peerClocks' | 'guard' | 'unknownPeers' | 'isComplete' | 'nowMs'>;
+  Pick<
+    HelloPorts,
+    'clock' | 'peerClocks' | 'guard' | 'unknownPeers' | 'refusingPeers' | 'isComplete' | 'nowMs'
+  >;
 
 interface Ports {
   readonly answers: ChannelOptions;

@@ -86,7 +86,8 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
   };
 
-  const unknownPeers = new Set<string>();
+  const [unknownPeers, refusingPeers] = [new Set<string>(), new Set<string>()];
+  const seen = { unknownPeers, refusingPeers };
   // Without any ring, nobody knows yet what this device should hold.
   const isComplete = (): boolean => rings.list().length > 0 && isAllReady(status);
   const onConnect = (): void => {
@@ -94,7 +95,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
     reconcileAll();
   };
   const peerParts = assemblePeers(
-    { ...opened, ...clocks, ...ringParts, guard, unknownPeers, isComplete, nowMs },
+    { ...opened, ...clocks, ...ringParts, guard, ...seen, isComplete, nowMs },
     { ...surroundings, answers, monotonicMs, onConnect, onRefill: reconcileAll },
   );
   const { peers, proven, introduce, greetPeers, meetHolders, reconnects, awaitPeers } = peerParts;
@@ -117,7 +118,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
   const operatorParts = { ...opened, rings, forks, requests, reconciler, peers, throttle };
   const statusParts = { demandsTls, certificate, insecure, clocks, uptimeMs: monotonicMs, nowMs };
-  const status: StatusPorts = { ...operatorParts, ...repair, ...statusParts };
+  const status: StatusPorts = { ...operatorParts, ...repair, ...statusParts, refusingPeers };
   fillHandlers(handlers, {
     ...{ guard, audit, proven, replica, introduce, copies, throttle, ...repair },
     ...{ trash: operatorParts, moves: operatorParts, trust: trustExchange },

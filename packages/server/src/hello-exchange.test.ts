@@ -107,6 +107,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
     proven: { speaksFor: () => true },
     wireVersions: new Map(),
     unknownPeers: new Set(),
+    refusingPeers: new Set(),
     nowMs: () => nowMs,
     isComplete: () => true,
     relay: {
@@ -362,4 +363,14 @@ test('an answer at a replication address counts only if its own device gives it'
     details: { address: member, said: other },
   });
   expect(ports.memory.recall(member)).toMatchObject({ born: 'born 1', age: 3 });
+});
+
+test('a peer that does not say who it is refuses this server', async () => {
+  const { ports, there, greetThere } = await device();
+  there.set(member, { life: null });
+  await greetThere(member);
+  expect([...ports.refusingPeers]).toEqual([member]);
+  there.set(member, { life: generationOf('born 1', 3) });
+  await greetThere(member);
+  expect([...ports.refusingPeers]).toEqual([]);
 });

@@ -46,6 +46,8 @@ export interface HelloPorts extends RefillPorts {
   readonly isComplete: () => boolean;
   /** Addresses of servers that remember another data directory at this device's address. */
   readonly unknownPeers: Set<string>;
+  /** Addresses whose server accepts no messages of this one, because it lacks the role peer. */
+  readonly refusingPeers: Set<string>;
   readonly knownPeers: KnownPeers;
   readonly proven: Pick<ProvenPeers, 'speaksFor'>;
   /** Resolves after this many ms by a clock that never jumps. */
@@ -113,6 +115,9 @@ export function greet(ports: HelloPorts, dialled: string, peer: Caller): Promise
     });
     if (dialled !== address) requireOwn(answer.address, { address, dialled });
     ports.wireVersions.set(address, commonWireVersion(answer.wireVersion));
+    // Only a caller without permission gets a bare hello, see bareHello.
+    if (answer.life === null) ports.refusingPeers.add(dialled);
+    else ports.refusingPeers.delete(dialled);
     const peerHello = { ...answer, address };
     const isNamed = ports.knownPeers.isNamed(address);
     if (isNamed) await ports.trustExchange.align(answer.access, peer);
@@ -223,8 +228,8 @@ export async function greetPeers(ports: HelloPorts, peers: Peers): Promise<void>
   // A server without any ring has unnamed peers only, and may get its first ring from one of them.
   if (ports.rings.list().length > 0) {
     peers.keep(isNamed);
-    for (const address of ports.wireVersions.keys()) {
-      if (!isNamed(address)) ports.wireVersions.delete(address);
+    for (const noted of [ports.wireVersions, ports.refusingPeers]) {
+      for (const address of noted.keys()) if (!isNamed(address)) noted.delete(address);
     }
   }
   await Promise.allSettled(peers.list().map((peer) => greetPeer(ports, peer)));

@@ -3,13 +3,15 @@ import { must } from '@ringwright/base/assert';
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../test/support/served-ring.ts';
 import { peerTroubles } from './peer-troubles.ts';
-import type { Make } from './server-troubles.ts';
+import type { Make, ServerReport } from './server-troubles.ts';
 
 const make: Make = (kind, why, command) => ({ ring: 'cities', address: '', kind, why, command });
 const [own, other] = ['127.0.0.1:6200', '127.0.0.1:6201'] as const;
 
-/** What is wrong with a server that has no connection to another one. */
-function judge(tls: boolean, key?: string) {
+const away = { address: other, connected: false };
+
+/** What is wrong with a server that has no connection to another one, or is refused by it. */
+function judge(tls: boolean, key?: string, peer: ServerReport['peers'][number] = away) {
   const ring = servedRing();
   const devices = ring.devices.map((device) => ({
     ...must(device, 'the ring has no hole'),
@@ -17,7 +19,7 @@ function judge(tls: boolean, key?: string) {
   }));
   const report = {
     address: own,
-    peers: [{ address: other, connected: false }],
+    peers: [peer],
     others: new Set([own, other]),
     demands: { trust: true, access: false, tls },
   };
@@ -42,4 +44,17 @@ test.each([
   const [trouble] = judge(tls, key);
   expect(trouble).toMatchObject({ kind: 'apart', command: 'servers cities' });
   expect(trouble?.hint).toContain('check the network');
+});
+
+test('a server that others refuse needs a token', () => {
+  const peer = { address: other, connected: true };
+  expect(judge(false, undefined, { ...peer, refuses: true })).toMatchObject([
+    {
+      kind: 'apart',
+      command: 'access grant servers --peer --out FILE',
+      why: expect.stringContaining(`${other} refuses its requests`),
+    },
+  ]);
+  expect(judge(false, undefined, { ...peer, refuses: false })).toEqual([]);
+  expect(judge(false, undefined, peer), 'an older release does not report it').toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Finds which servers of a ring have no connection to each other. Pure.
+// Finds which servers of a ring have no connection to each other, or refuse each other. Pure.
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import type { ServerStatus } from '../servers/server-status.ts';
@@ -12,21 +12,23 @@ export function knowsPeers({ uptimeMs }: ServerStatus): boolean {
   return uptimeMs >= GREETING_MS_MAX;
 }
 
+type Report = Pick<ServerReport, 'address' | 'peers' | 'others' | 'demands'>;
+type Named = Pick<Ring, 'keyspace' | 'devices'>;
+
 /**
- * A network partition between servers that both answer here, or keys that the ring does not name.
- * Copies wait for it, and a rollout would wait without saying why.
+ * A network partition between servers that both answer here, keys that the ring does not name, or
+ * a missing token. Copies wait for it, and a rollout would wait without saying why.
  */
-export function peerTroubles(
-  {
-    address: own,
-    peers,
-    others,
-    demands,
-  }: Pick<ServerReport, 'address' | 'peers' | 'others' | 'demands'>,
-  { keyspace, devices }: Pick<Ring, 'keyspace' | 'devices'>,
+export function peerTroubles(report: Report, ring: Named, make: Make): Trouble[] {
+  if (!report.others.has(report.address)) return [];
+  return [...unconnected(report, ring, make), ...refused(report, make)];
+}
+
+function unconnected(
+  { peers, others, demands }: Report,
+  { keyspace, devices }: Named,
   make: Make,
 ): Trouble[] {
-  if (!others.has(own)) return [];
   const missing = peers.flatMap(({ address, connected }) =>
     !connected && others.has(address) ? [address] : [],
   );
@@ -43,4 +45,16 @@ export function peerTroubles(
   }
   const hint = 'apart: check the network and the firewalls between those servers';
   return [{ ...make('apart', why, `servers ${keyspace}`), hint }];
+}
+
+/** Servers without keys in the ring refuse each other from the first grant on. */
+function refused({ peers, others }: Report, make: Make): Trouble[] {
+  const refusing = peers.flatMap(({ address, refuses = false }) =>
+    refuses && others.has(address) ? [address] : [],
+  );
+  if (refusing.length === 0) return [];
+  const who = `${refusing.join(' ')} ${refusing.length === 1 ? 'refuses' : 'refuse'}`;
+  const why = `${who} its requests: it shows neither a key of the ring nor a token with role peer`;
+  const hint = 'apart: restart the servers with --token-file FILE, of access grant NAME --peer';
+  return [{ ...make('apart', why, 'access grant servers --peer --out FILE'), hint }];
 }

@@ -68,6 +68,13 @@ const ringSchema = z.object({
   ),
 });
 
+const peerSchema = z.object({
+  address: z.string(),
+  connected: z.boolean(),
+  /** It accepts no messages of the server that reports it; absent in older releases. */
+  refuses: z.optional(z.boolean()),
+});
+
 const statusSchema = z.object({
   address: z.string(),
   ready: z.boolean(),
@@ -82,7 +89,7 @@ const statusSchema = z.object({
   insecure: z.optional(z.boolean()),
   rings: z.array(ringSchema),
   /** Servers of its rings. This and the next are absent in older releases. */
-  peers: z.array(z.object({ address: z.string(), connected: z.boolean() })).default([]),
+  peers: z.array(peerSchema).default([]),
   uptimeMs: z.number().default(0),
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
   /** Set if the commit log was lost and began anew. */

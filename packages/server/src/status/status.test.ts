@@ -35,7 +35,10 @@ const ports = {
     held: () => ({ drops: 0, quarantines: 0 }),
   },
   controls: { of: () => ({ paused: [], first: [] }) },
-  peers: { list: () => [] },
+  peers: {
+    list: () => ['10.0.0.1:1', '10.0.0.2:1'].map((address) => ({ address, connected: true })),
+  },
+  refusingPeers: new Set(['10.0.0.2:1']),
   trust: { beaconOf: () => null, demands: false },
   throttle: { status: () => ({ inForce: null }) },
   scrubber: { logLoss: null },
@@ -51,6 +54,7 @@ test('partitions are listed once for all rings', () => {
   const status = serverStatus(ports);
   expect(lists).toBe(1);
   expect(status.putBack).toBe(true);
+  expect(status.peers.map(({ refuses }) => refuses)).toEqual([false, true]);
   expect(status.rings.map(({ ring, rows, notReady }) => [ring, rows, notReady])).toEqual([
     ['cities', 0, 2],
     ['towns', 7, 0],

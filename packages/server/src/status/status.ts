@@ -45,6 +45,13 @@ export interface ShownCertificate {
   readonly ends: string;
 }
 
+interface PeerStatus {
+  readonly address: string;
+  readonly connected: boolean;
+  /** It accepts no messages of this server: neither the ring's keys nor a token permit them. */
+  readonly refuses: boolean;
+}
+
 export interface StatusPorts {
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
@@ -54,6 +61,8 @@ export interface StatusPorts {
   readonly reconciler: Reconciler;
   readonly controls: MoveControls;
   readonly peers: Peers;
+  /** Addresses of peers that accept no messages of this server. */
+  readonly refusingPeers: ReadonlySet<string>;
   readonly trust: TrustStore;
   readonly throttle: AdaptiveThrottle;
   readonly scrubber: Pick<Scrubber, 'logLoss'>;
@@ -149,7 +158,7 @@ export interface ServerStatus {
   readonly copyPace: AdaptiveThrottleStatus;
   /** Null when unsigned rings are accepted. */
   readonly trust: readonly TrustStatus[] | null;
-  readonly peers: readonly { readonly address: string; readonly connected: boolean }[];
+  readonly peers: readonly PeerStatus[];
 }
 
 /** `infos`: all partitions that are here. */
@@ -178,7 +187,9 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
     putBack: ports.generation.isRestored,
     copyPace: ports.throttle.status(),
     trust: trustStatus(ports),
-    peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),
+    peers: ports.peers.list().map(({ address, connected }) => {
+      return { address, connected, refuses: connected && ports.refusingPeers.has(address) };
+    }),
   };
 }
 
