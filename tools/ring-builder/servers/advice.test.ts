@@ -4,6 +4,7 @@ import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { parseCommandLine } from '../command-line.ts';
+import { nameRings } from '../name-rings.ts';
 import {
   type AdviceContext,
   adviceOn,
@@ -28,7 +29,7 @@ const signed = { ...still, signing: 'on' } as const;
 const { version } = still.ring;
 
 test.each<[ErrorCode, AdviceContext, string, string]>([
-  ['RING_FORK', still, 'settle cities -m REASON', 'restore cities --from 127.0.0.1:6201 --replace'],
+  ['RING_FORK', still, 'settle cities -m REASON', '--from 127.0.0.1:6201 --replace takes it over'],
   [
     'RING_FORK_SETTLED',
     still,
@@ -96,6 +97,17 @@ test.each<[ErrorCode, AdviceContext, string, string]>([
   const typed = command.replaceAll("'", '').split(' ');
   const whole = command.includes("'") ? [...typed.slice(0, 3), 'signed from here on'] : typed;
   expect(await parseCommandLine(whole)).toMatchObject({ kind: 'run' });
+});
+
+test('the advice on a fork adds this folder to no command for another folder', () => {
+  const text = adviceOn(still, [at(1, 'RING_FORK')])?.text ?? '';
+  const naming = { ringsOption: ' --rings HERE', serverOptions: '', ring: 'cities' };
+  const folders = nameRings(text, naming).matchAll(/ring-builder (\w+) .*?--rings (\w+)/g);
+  expect(Array.from(folders, ([, command, folder]) => [command, folder])).toEqual([
+    ['servers', 'HERE'],
+    ['settle', 'RIGHT'],
+    ['restore', 'OTHER'],
+  ]);
 });
 
 test('the advice is about the worst error and names the servers that have it', () => {

@@ -115,25 +115,25 @@ const otherProgram: AdviceRule = ({ ring: { keyspace, moves } }, failures) => {
 };
 
 /** Advice for a folder whose history is not the valid one. */
-const takeTheirs = (ring: string, address: string) => {
-  const command = `restore ${ring} --from ${address} --replace`;
+const takeTheirs = (ring: string, address: string, folderOption = '') => {
+  const command = `restore ${ring}${folderOption} --from ${address} --replace`;
   const loss = 'with a new log, and needs --yes to replace an existing log';
   return { command, text: `ring-builder ${command} takes it over, ${loss}; the one here is kept` };
 };
 
 const fork: AdviceRule = ({ ring: { keyspace, devices } }, failures) => {
   const others = failures.filter((one) => one.isOther);
-  const theirAdvice = takeTheirs(keyspace, (others[0] ?? failures[0]).address || 'IP:PORT');
-  const settle = `settle ${keyspace} -m REASON`;
+  const address = (others[0] ?? failures[0]).address || 'IP:PORT';
   // If all servers have the other history, this folder is the one that went wrong.
   const isAlone = devices.every(
     (one) => one === null || others.some((of) => of.devices.includes(one.id)),
   );
   return {
-    command: isAlone ? theirAdvice.command : settle,
-    text:
-      `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows both; ` +
-      `in the folder of the right one, run ring-builder ${settle}; in the other folder, afterwards: ${theirAdvice.text}`,
+    command: isAlone ? takeTheirs(keyspace, address).command : `settle ${keyspace} -m REASON`,
+    text: // both commands name a folder, which need not be this one
+      `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows both; if RIGHT ` +
+      `has the right one: ring-builder settle ${keyspace} --rings RIGHT -m REASON; afterwards, ` +
+      `for the other folder: ${takeTheirs(keyspace, address, ' --rings OTHER').text}`,
   };
 };
 
