@@ -82,12 +82,16 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
       await replaceDurably(versionPath(newFolder, ring.version), bytes);
       await replaceDurably(newFolder.log, log.text);
       await replaceDurably(newFolder.builder, file);
-      if (trust !== null && !(await exists(trustPath(rings)))) {
-        await writeTrust(rings, trust.documents);
-      }
+      await keepTrust(rings, trust);
     },
   );
   return { ring, id, signed: signing !== null, signers, kept };
+}
+
+/** Later commands check the ring by the trust that admitted it. */
+async function keepTrust(rings: string, trust: RingsTrust | null): Promise<void> {
+  if (trust === null || (await exists(trustPath(rings)))) return;
+  await writeTrust(rings, trust.documents);
 }
 
 /** Returns the names of keys whose signatures count. Throws what authenticateRing throws. */
@@ -107,7 +111,7 @@ function requireName({ keyspace }: Ring, name: string | undefined): void {
 interface HistoryToCopy extends InstallOptions {
   /** The other folder of rings. */
   readonly from: string;
-  /** Required signers of its head. */
+  /** Required signers of its head. Becomes trust.json if there is none. */
   readonly trust: RingsTrust | null;
 }
 
@@ -132,6 +136,7 @@ export async function copyRing(
     const state = must(head.state, 'every committed version carries its builder');
     const file = { head: headVersion, log: log.hashes.at(-1) ?? null, state, staged: [] };
     await replaceDurably(newFolder.builder, printBuilderFile(file));
+    await keepTrust(rings, trust);
   });
   return { ring: head.ring, id: head.id, signed: head.signing !== null, signers, kept };
 }

@@ -50,6 +50,11 @@ test('a signed ring restored without a root suggests a restore with --trust', as
     `restore cities ${anew} --replace --trust ${join(rings, 'trust.json')}`,
   );
   expect(checked.stdout).toContain('signed by ada, as the root requires');
+  const copied = `--rings ${join(tool.folder, 'copied')}`;
+  await tool.json(`restore cities --from ${rings} ${copied} --trust ${join(rings, 'trust.json')}`);
+  expect(await tool.run(`verify cities ${copied}`), 'the trust was copied').toMatchObject({
+    exit: 0,
+  });
 });
 
 test('a restore from a folder without a version of the ring is refused', async () => {
