@@ -131,7 +131,7 @@ export async function roomFor(parts: StoreParts, bytes: number): Promise<DiskRes
     const bytesNeeded = await disk.lackingBytes(bytes);
     const trash = await listTrash(root);
     if (trash.reduce((sum, item) => sum + item.bytes, 0) < bytesNeeded) throw error;
-    await trimTrash(root, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
+    await trimTrash(parts, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
     return disk.reserve(bytes);
   }
 }

@@ -26,6 +26,7 @@ import {
   removeTrash,
   type TrashLimits,
   trashedFile,
+  trashTurn,
   trimTrash,
 } from './trash.ts';
 
@@ -36,49 +37,58 @@ import {
  */
 async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionInfo> {
   const named = parseTrashName(name);
-  const from = join(dataPaths.trash(parts.root), name, named?.incarnation ?? '');
-  const bytes = named === null ? null : await bytesOf(from);
-  if (named === null || bytes === null) {
-    throw new CodedError(
-      'TRASH_UNKNOWN',
-      `there is no dropped partition ${JSON.stringify(name)} here`,
-      {
-        hint: 'ring-builder trash RING list',
-      },
+  if (named === null) throw trashUnknown(name);
+  return parts.mutex.run(partitionName(named), () =>
+    parts.mutex.run(trashTurn(name), () => restoreNamed(parts, name, named)),
+  );
+}
+
+async function restoreNamed(
+  parts: StoreParts,
+  name: string,
+  named: NonNullable<ReturnType<typeof parseTrashName>>,
+): Promise<PartitionInfo> {
+  const { keyspace, partition } = named;
+  const from = join(dataPaths.trash(parts.root), name, named.incarnation);
+  const bytes = await bytesOf(from);
+  if (bytes === null) throw trashUnknown(name);
+  checkOpen(parts);
+  if (parts.registry.get(keyspace, partition) !== undefined) {
+    throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
+      hint: 'a copy of the dropped file, with its WAL, can be read with sqlite3: both files stay where they are',
+      details: { keyspace, partition, trash: from },
+    });
+  }
+  const staged = parts.stagingPath('restore');
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => removeFiles(staged));
+  cleanup.use(await parts.disk.reserve(2 * bytes));
+  const incarnation = parts.newIncarnation();
+  await stage(parts, { from, staged, incarnation });
+  if (!(await placePartitionDirectory(parts, staged, named))) {
+    throw new Error(
+      `a folder of ${partitionName(named)} exists here, but the store does not know it`,
     );
   }
-  return parts.mutex.run(partitionName(named), async () => {
-    const { keyspace, partition } = named;
-    checkOpen(parts);
-    if (parts.registry.get(keyspace, partition) !== undefined) {
-      throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
-        hint: 'a copy of the dropped file, with its WAL, can be read with sqlite3: both files stay where they are',
-        details: { keyspace, partition, trash: from },
-      });
-    }
-    const staged = parts.stagingPath('restore');
-    await using cleanup = new AsyncDisposableStack();
-    cleanup.defer(() => removeFiles(staged));
-    cleanup.use(await parts.disk.reserve(2 * bytes));
-    const incarnation = parts.newIncarnation();
-    await stage(parts, { from, staged, incarnation });
-    if (!(await placePartitionDirectory(parts, staged, named))) {
-      throw new Error(
-        `a folder of ${partitionName(named)} exists here, but the store does not know it`,
-      );
-    }
-    // If the folder were on disk but unknown here, a partition created in its place would lose its
-    // log.
-    await syncPlaced(parts.root, named).catch((error: unknown) => {
-      throw failed(parts, error);
-    });
-    const entry = newPartition({ keyspace, partition, incarnation });
-    const info = openNew(parts, entry);
-    parts.registry.add(entry);
-    // failpoint: restore.before-remove
-    await removeTrash(parts.root, name);
-    return info;
+  // If the folder were on disk but unknown here, a partition created in its place would lose its
+  // log.
+  await syncPlaced(parts.root, named).catch((error: unknown) => {
+    throw failed(parts, error);
   });
+  const entry = newPartition({ keyspace, partition, incarnation });
+  const info = openNew(parts, entry);
+  parts.registry.add(entry);
+  // failpoint: restore.before-remove
+  await removeTrash(parts.root, name);
+  return info;
+}
+
+function trashUnknown(name: string): CodedError {
+  return new CodedError(
+    'TRASH_UNKNOWN',
+    `there is no dropped partition ${JSON.stringify(name)} here`,
+    { hint: 'ring-builder trash RING list' },
+  );
 }
 
 /** Bytes of the file and its WAL; null if there is no file. */
@@ -120,7 +130,7 @@ export function storeTrash(parts: StoreParts) {
      */
     trim: async (limits: Omit<TrashLimits, 'bytesNeeded'>) => {
       checkOpen(parts);
-      return trimTrash(root, { ...limits, bytesNeeded: await disk.lackingBytes() });
+      return trimTrash(parts, { ...limits, bytesNeeded: await disk.lackingBytes() });
     },
     /** Restores a dropped partition as a filling one: see restore-trash.ts. */
     restore: async (name: string) => {

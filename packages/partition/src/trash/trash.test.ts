@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import fs from 'node:fs/promises';
 import module from 'node:module';
 import { join } from 'node:path';
+import { codeOf } from '@ringwright/base/thrown';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
@@ -189,6 +190,18 @@ describe('a restore from the trash', () => {
     rmSync(place.directory, { recursive: true });
     const again = await image.open();
     expect(again.info('test', 0)).toMatchObject({ state: 'filling', rows: 1 });
+  });
+
+  test('a restore beside a trim of the same file ends as if one of them came first', async () => {
+    await using place = scratch();
+    const store = await place.open();
+    const name = await dropped(store);
+    const trim = store.trash.trim({ beforeMs: 2_000, bytesMax: 1e12 });
+    const restored = await store.trash.restore(name).catch(codeOf);
+    const wasTrimmed = restored === 'TRASH_UNKNOWN';
+    expect(await trim).toHaveLength(wasTrimmed ? 1 : 0);
+    expect(store.info('test', 0)).toEqual(wasTrimmed ? null : restored);
+    expect(await store.trash.list()).toEqual([]);
   });
 
   test('a damaged file is not restored and stays in the trash', async () => {

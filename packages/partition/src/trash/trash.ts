@@ -2,6 +2,7 @@
 import { readdir, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncDirectory } from '@ringwright/node/durable-files';
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
@@ -69,10 +70,24 @@ export function trashedFile(
   return join(dataPaths.trash(root), name, incarnation, 'data.db');
 }
 
+/** Key of the mutex that restores and trims take: no folder is deleted while it is copied. */
+export function trashTurn(name: string): string {
+  return `trash ${name}`;
+}
+
 /** Deletes what the limits do not allow. Resolves to what was deleted. */
-export async function trimTrash(root: string, limits: TrashLimits): Promise<TrashItem[]> {
-  const removed = chooseTrash(await listTrash(root), limits);
-  for (const { name } of removed) await removeTrash(root, name);
+export async function trimTrash(
+  { root, mutex }: { readonly root: string; readonly mutex: KeyedMutex },
+  limits: TrashLimits,
+): Promise<TrashItem[]> {
+  const removed: TrashItem[] = [];
+  for (const item of chooseTrash(await listTrash(root), limits)) {
+    await mutex.run(trashTurn(item.name), async () => {
+      if (!(await exists(join(dataPaths.trash(root), item.name)))) return; // it was restored
+      await removeTrash(root, item.name);
+      removed.push(item);
+    });
+  }
   return removed;
 }
 
