@@ -7,7 +7,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import { quoteCommand } from '@ringwright/base/quote-command';
 import { sha256 } from '@ringwright/base/sha256';
-import { addDurably, makeDirectoryPath, temporaryPrefix } from '@ringwright/node/durable-files';
+import { addDurably, finalName, makeDirectoryPath } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import {
@@ -116,9 +116,8 @@ export async function removeOlderFiles(
 
 /** A temporary file counts as the file it was to become. */
 async function removeWhere(folder: string, isRemovable: (name: string) => boolean): Promise<void> {
-  const unfinished = new RegExp(`^\\${temporaryPrefix}[0-9]+-[0-9a-f]+-`);
   for (const name of (await readdir(folder).catch(nullIfMissing)) ?? []) {
-    if (isRemovable(name.replace(unfinished, ''))) await rm(join(folder, name), { force: true });
+    if (isRemovable(finalName(name))) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -2,14 +2,30 @@
 // on disk when a function returns: each syncs the directories that it changed.
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '@ringwright/base/thrown';
 import { makeDirectories } from './make-directories.ts';
+import { nullIfMissing } from './missing-file.ts';
 import { SharedRuns } from './shared-runs.ts';
 
 /** Prefix of files that a crash may leave behind; nobody reads them. */
 export const temporaryPrefix = '.tmp-';
+const temporaryName = new RegExp(`^\\${temporaryPrefix}[0-9]+-[0-9a-f]+-`);
+
+/** Returns the name that a temporary file was to become; another name is returned as it is. */
+export function finalName(name: string): string {
+  return name.replace(temporaryName, '');
+}
+
+/** Removes what killed writers of a file left behind. Nobody else may be writing the file. */
+export async function removeTemporaries(path: string): Promise<void> {
+  const [directory, final] = [dirname(path), basename(path)];
+  for (const name of (await readdir(directory).catch(nullIfMissing)) ?? []) {
+    if (name === final || finalName(name) !== final) continue;
+    await rm(join(directory, name), { force: true });
+  }
+}
 
 const directorySyncs = new SharedRuns(syncEntries);
 

@@ -1,5 +1,5 @@
 // Attack: someone without a key, or with one of two required keys, edits access.json.
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accessPayload, decodeAccess, parseAccessFile } from '@ringwright/access/access-document';
@@ -78,4 +78,18 @@ test('a document of a revoked key must be signed again before it is extended', a
   await signAccess(rings, author, bob);
   await grant(rings, 'blog', bob);
   expect(await tokensOf(rings)).toEqual(['blog', 'shop']);
+});
+
+test('the next change removes what killed changes of the documents left behind', async () => {
+  const rings = await folder(1);
+  const temporaries = ['trust.json', 'access.json', 'trust-next.json'].map(
+    (name) => `.tmp-1-00c0ffee-${name}`,
+  );
+  for (const name of [...temporaries, '.tmp-1-00c0ffee-store.json']) {
+    await writeFile(join(rings, name), 'half');
+  }
+  await grant(rings, 'shop');
+  expect((await readdir(rings)).filter((name) => name.startsWith('.tmp-'))).toEqual([
+    '.tmp-1-00c0ffee-store.json',
+  ]);
 });

@@ -8,7 +8,11 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { jsonOrNull } from '@ringwright/base/parse-json';
-import { makeDirectoryPath, replaceDurably } from '@ringwright/node/durable-files';
+import {
+  makeDirectoryPath,
+  removeTemporaries,
+  replaceDurably,
+} from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type Payload, signersOf, signPayload } from '@ringwright/ring/trust/dsse';
@@ -29,6 +33,7 @@ import {
   trustInvalid,
   trustRootType,
 } from '@ringwright/ring/trust/trust-root';
+import { accessPath } from './folder/access-file.ts';
 import { withRingLock } from './folder/ring-lock.ts';
 import { readTrust, requireTrust, trustPath, writeTrust } from './folder/trust-file.ts';
 import type { Author } from './write-ring.ts';
@@ -248,7 +253,7 @@ function noRootKey(allowed: readonly string[]): CodedError {
 /** trust.json is locked like a ring, but has none of its other files. */
 const nowhere = { builder: '', log: '', versions: '', receipts: '' };
 
-/** Runs `work` as the only writer of trust.json and access.json. Throws LOCK_HELD. */
+/** Runs `work` as the only writer of these files, without leftovers. Throws LOCK_HELD. */
 export async function withTrustLock<T>(
   rings: string,
   author: Author,
@@ -256,5 +261,9 @@ export async function withTrustLock<T>(
 ): Promise<T> {
   await makeDirectoryPath(rings);
   const folder = { ring: 'trust.json', path: rings, ...nowhere };
-  return withRingLock(folder, author, work);
+  return withRingLock(folder, author, async () => {
+    const written = [trustPath(rings), accessPath(rings), pendingPath(rings)];
+    for (const path of written) await removeTemporaries(path);
+    return work();
+  });
 }

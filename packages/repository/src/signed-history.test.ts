@@ -1,5 +1,5 @@
 // A signed rings folder: what is signed, what is refused, and that every edited byte is found.
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
@@ -243,12 +243,15 @@ test('a key without a passphrase loads without one until it gets one', async () 
   const asked = knows('correct horse');
   const unasked = () => Promise.reject(new Error('asked for a passphrase that is not needed'));
   expect(spkiOf(await loadKey(folder, 'ada', unasked))).toBe(spki);
+  // A crash after the key was added leaves its other name.
+  await link(path, join(folder, '.tmp-1-00c0ffee-ada.key'));
   await expect(protectKey(folder, 'ada', knows('short'))).rejects.toEqual(
     coded('SIGNING_KEY_LOCKED'),
   );
   expect(await protectKey(folder, 'ada', asked)).toBe(true);
   expect(await protectKey(folder, 'ada', unasked)).toBe(false);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await readdir(folder)).sort()).toEqual(['ada.key', 'ada.pub']);
   await expect(loadKey(folder, 'ada', knows(null))).rejects.toEqual(coded('SIGNING_KEY_LOCKED'));
   expect(spkiOf(await loadKey(folder, 'ada', asked))).toBe(spki);
 });

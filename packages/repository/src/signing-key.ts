@@ -8,6 +8,7 @@ import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limit
 import {
   addDurably,
   makeDirectoryPath,
+  removeTemporaries,
   replaceOwnFile,
   temporaryPrefix,
 } from '@ringwright/node/durable-files';
@@ -55,6 +56,7 @@ export async function generateKey(
   if (await exists(publicPath)) throw keyExists(name, publicPath);
   const { privateKey } = generateKeyPairSync('ed25519');
   await makeDirectoryPath(folder, 0o700);
+  await removeTemporaries(path);
   const isAdded = await addDurably(path, pemOf(privateKey, passphrase), 0o600);
   const key = isAdded ? privateKey : await loadKey(folder, name, async () => passphrase);
   const spki = spkiOf(key);
@@ -103,6 +105,7 @@ export async function protectKey(
   if (isEncrypted(key)) return false;
   const secret = requirePassphrase(await passphrase(), name);
   requireStrong(secret);
+  await removeTemporaries(keyPath(folder, name)); // may be a second link to the unencrypted key
   await replaceOwnFile(keyPath(folder, name), Buffer.from(pemOf(createPrivateKey(key), secret)));
   return true;
 }
