@@ -1,5 +1,6 @@
 // Tests server.json, the hint where a server listens. A failed write is reported, and does not keep
 // the server from starting.
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
@@ -22,4 +23,10 @@ test('a failed write of server.json is reported and does not throw', async () =>
   const end = await noteListening(absent, '127.0.0.1:7101', (error) => troubles.push(error));
   await end();
   expect(troubles).toMatchObject([{ code: 'ENOENT' }]);
+});
+
+test.each(['', '{"addr', '{"other":1}'])('%j in server.json counts as no address', async (text) => {
+  await using folder = await scratchFolder();
+  await writeFile(join(folder.path, 'server.json'), text);
+  expect(await readListening(folder.path)).toBeNull();
 });

@@ -4,9 +4,10 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { formatAddress, splitAddress } from '@ringwright/base/server-address';
 import { z } from 'zod';
-import { readState } from './device/state-file.ts';
+import { readIfThere } from './device/state-file.ts';
 
 const listeningSchema = z.strictObject({ address: z.string() });
 
@@ -36,11 +37,12 @@ export async function noteListening(
 }
 
 /**
- * Null when no server of this directory listens, or none has written its address. Throws
- * DISK_FAILED.
+ * Null when no server of this directory listens, or none has written its address: a power loss may
+ * leave an empty file. Throws DISK_FAILED for a file that cannot be read.
  */
 export async function readListening(directory: string): Promise<string | null> {
-  return (await readState(fileOf(directory), listeningSchema))?.address ?? null;
+  const parse = (text: string) => listeningSchema.safeParse(jsonOrNull(text)).data?.address;
+  return (await readIfThere(fileOf(directory), parse)) ?? null;
 }
 
 /** Replaces a wildcard address by the loopback address, which can be called. */
