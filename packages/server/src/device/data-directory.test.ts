@@ -1,8 +1,9 @@
 // Tests the check of the data directory: an unusable one is refused with a reason, and one that
 // other users can access is closed to them.
-import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import fs, { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import module from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { prepareDataDirectory } from './data-directory.ts';
 
@@ -132,4 +133,22 @@ test('--mount-check accepts only a mount point, and creates no directory', async
     (error: unknown) => error,
   );
   expect([1, expect.objectContaining({ code: 'DATA_DIR_FOREIGN' })]).toContainEqual(await mounted);
+});
+
+test('the entries of all new directories above the data directory are synced', async () => {
+  await using folder = await scratchFolder();
+  const synced: unknown[] = [];
+  const { open } = fs;
+  onTestFinished(() => {
+    fs.open = open;
+    module.syncBuiltinESMExports();
+  });
+  fs.open = (...args) => {
+    synced.push(args[0]);
+    return open(...args);
+  };
+  module.syncBuiltinESMExports();
+  const [outer, inner] = [join(folder.path, 'new'), join(folder.path, 'new', 'a')];
+  await prepareDataDirectory(join(inner, 'b'), { mountCheck: false });
+  expect(synced).toEqual([folder.path, outer, inner]);
 });

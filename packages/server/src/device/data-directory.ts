@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
-import { makeDirectories } from '@ringwright/node/make-directories';
+import { makeDirectoryPath } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { requirePrivate } from '@ringwright/node/read-regular-file';
 import { dataPaths } from '@ringwright/partition/file/data-paths';
@@ -32,7 +32,7 @@ export async function prepareDataDirectory(
   if (mountCheck) await requireMountPoint(directory);
   let names: readonly string[];
   try {
-    await makeDirectories(directory, 0o700);
+    await makeDirectoryPath(directory, 0o700);
     names = await readdir(directory);
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
