@@ -20,7 +20,7 @@ import { lastPush } from '../versions/last-push.ts';
 import type { PlanToCommit } from './commit-plan.ts';
 
 /** Short: a plan can do without these figures. */
-const SIZES_TIMEOUT_MS = 1_500;
+export const sizesTimeoutMs = 1_500;
 
 export interface ReportedSizes extends KnownSizes {
   /** Largest bytes of values on any holder. They grow and shrink with the records. */
@@ -42,7 +42,7 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
   const devices = new Map<number, KnownDisk>();
   const rates = new Map<number, number>();
   const held = new Map<number, ReadonlyMap<number, number>>();
-  const options = { sizesOf: ring, timeoutMs: SIZES_TIMEOUT_MS };
+  const options = { sizesOf: ring, timeoutMs: sizesTimeoutMs };
   const statuses = await fanOut(targets, ({ address }) =>
     resultOrError(serverStatus(address, options)),
   );

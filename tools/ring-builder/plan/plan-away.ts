@@ -4,9 +4,11 @@ import { counted } from '@ringwright/base/counted';
 import type { PlannedMove } from '@ringwright/builder/plan/plan';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Lines } from '../cli/command.ts';
+import { printSeconds } from '../cli/print-bytes.ts';
 import { hasSources } from '../moves/stuck-moves.ts';
 import { withoutForGood } from '../servers/gone-for-good.ts';
 import type { Target } from '../servers/ring-targets.ts';
+import { sizesTimeoutMs } from './known-sizes.ts';
 import {
   awayNames,
   awayText,
@@ -58,7 +60,8 @@ export function planAwayLines(head: Ring, found: PlanWithoutServers): Lines {
   const removed = servers.filter(({ required }) => !required);
   const required = servers.filter((one) => one.required);
   return [
-    `no answer from ${awayNames(servers)}: ${awayText(head, holders)}`,
+    `no answer within ${printSeconds(sizesTimeoutMs / 1_000)} from ${awayNames(servers)}: ` +
+      awayText(head, holders),
     slotsFrom > 0 &&
       `no copies come from there: ${counted(slotsFrom, 'slot has', 'slots have')} one copy ` +
         'less until a rollout has copied from other holders',

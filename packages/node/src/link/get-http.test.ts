@@ -35,6 +35,6 @@ test('a server that does not answer is named with the time that it had', async (
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   await expect(getHttp(address, '/', { proof: null, timeoutMs: 20 })).rejects.toMatchObject({
     code: 'PEER_UNREACHABLE',
-    message: `${address} cannot be reached: no answer within 20 ms`,
+    message: `${address} did not answer within 20 ms`,
   });
 });

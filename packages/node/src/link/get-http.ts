@@ -1,4 +1,5 @@
 // A single GET over HTTP, with TLS if the server has to prove its identity.
+import { CodedError } from '@ringwright/base/coded-error';
 import { httpAnswerBytesMax } from '@ringwright/base/limits';
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
@@ -40,8 +41,12 @@ export async function getHttp(
   const { ip: host, port } = splitAddress(address);
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
-      const cause = signal.aborted ? new Error(`no answer within ${timeoutMs} ms`) : error;
-      reject(notReached(address, cause, { isPlain: proven === null }));
+      const late = `${address} did not answer within ${timeoutMs} ms`; // it may be busy
+      reject(
+        signal.aborted
+          ? new CodedError('PEER_UNREACHABLE', late, { cause: error })
+          : notReached(address, error, { isPlain: proven === null }),
+      );
     };
     const sent = request({
       ...{ host, port, path, signal },
