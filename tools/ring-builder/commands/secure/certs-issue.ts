@@ -1,9 +1,10 @@
 // ring-builder certs init and issue: make an authority, and bundles for the addresses of servers.
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { grantOfWord, grantUri } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
 import { certificateLifeDays } from '@ringwright/base/limits-commands';
-import { issueCertificate, type Names } from '../../certs/certificate.ts';
+import { type Authority, issueCertificate, type Names } from '../../certs/certificate.ts';
 import {
   authorityPath,
   newAuthority,
@@ -36,11 +37,13 @@ export async function initAnswer(
     files.push(await writeBundle(certs.folder, name, await issueCertificate(authority, leaf)));
   }
   const path = authorityPath(certs.folder);
+  const isShort = files.length > 0 && shortLife(authority, args, context);
   return {
     json: { authority: path, bundles: files, changed: isNew || files.length > 0 },
     lines: [
       `${path} is for clients: ring-builder --ca, curl --cacert, connect(…, { ca })`,
       ...files.map((file) => `${file} is only for its server: ring-server --tls ${file}`),
+      isShort,
     ],
     next: context.next('certs list'),
   };
@@ -74,6 +77,7 @@ export async function issueAnswer(
         ? `${file} is only for its server: ring-server --tls ${file}`
         : `${file} is only for ${first}: ring-builder --client-cert ${file}; ` +
           `servers accept it if started with ring-server --client-ca ${authorityPath(certs.folder)}`,
+      shortLife(authority, args, context),
     ],
     next: context.next('certs list'),
   };
@@ -90,6 +94,21 @@ function roleName(word: string): Names[number] {
 
 export function lifeDays(args: Arguments): number {
   return args.optionalNumber('days') ?? certificateLifeDays;
+}
+
+/** A certificate ends with its authority. Returns a line if that is before the wanted time. */
+export function shortLife(
+  { cert }: Pick<Authority, 'cert'>,
+  args: Arguments,
+  context: Context,
+): string | false {
+  const { validToDate: end } = new X509Certificate(cert);
+  const days = lifeDays(args);
+  return (
+    end.getTime() < context.nowMs() + days * 86_400_000 &&
+    `valid until ${end.toISOString().slice(0, 10)}, when the authority ends, and not for ` +
+      `${days} days: ring-builder certs rotate authority --step 1 creates the next authority`
+  );
 }
 
 function namesFor(addresses: readonly string[]): Names {

@@ -14,7 +14,7 @@ import {
 } from '../../certs/certs-folder.ts';
 import { type Arguments, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/command.ts';
-import { lifeDays } from './certs-issue.ts';
+import { lifeDays, shortLife } from './certs-issue.ts';
 
 /** Issues the same names with a new key. */
 export async function rotateAnswer(
@@ -33,12 +33,16 @@ export async function rotateAnswer(
   const unknown = names.find((name) => !certs.bundles.has(name));
   if (unknown !== undefined) throw usage(`${certs.folder} has no bundle ${unknown}`);
   const files = await reissue(args, context, { certs, names });
+  const [cert = ''] = certs.authorities;
   return {
     json: { bundles: files, changed: true },
-    lines: files.map(
-      (file) =>
-        `${file}: copy it to its server and rename it into place; the server then reloads it`,
-    ),
+    lines: [
+      ...files.map(
+        (file) =>
+          `${file}: copy it to its server and rename it into place; the server then reloads it`,
+      ),
+      shortLife({ cert }, args, context),
+    ],
     next: context.next('certs list'),
   };
 }

@@ -158,14 +158,21 @@ test('an authority that has expired issues nothing until it is replaced', async 
   const keys = { folder: join(home, 'keys'), name: null, passphrase };
   const tool = await ringBuilderHere({ nowMs: () => nowMs, keys });
   await tool.json('certs init 10.0.0.1');
-  nowMs += 3_651 * 86_400_000;
+  const early = await tool.answer('certs rotate 10.0.0.1');
+  expect(early.lines.join(), 'the authority outlives it').not.toContain('valid until');
+  nowMs += 3_600 * 86_400_000;
+  for (const command of ['certs rotate 10.0.0.1', 'certs issue 10.0.0.3']) {
+    const late = await tool.answer(command);
+    expect(late.lines.join()).toContain('valid until 2036-11-18, when the authority ends, and not');
+  }
+  nowMs += 51 * 86_400_000;
   for (const command of ['certs issue 10.0.0.2', 'certs rotate 10.0.0.1']) {
     expect(await tool.refusal(command)).toEqual({ exit: 2, code: 'CERTS_UNKNOWN' });
   }
   for (const step of [1, 2, 3]) await tool.json(`certs rotate authority --step ${step}`);
   await tool.json('certs issue 10.0.0.2');
   const { certificates } = await tool.json<{ certificates: { endsMs: number }[] }>('certs list');
-  expect(certificates.length).toBe(3);
+  expect(certificates.length).toBe(4);
   for (const { endsMs } of certificates) expect(endsMs).toBeGreaterThan(nowMs);
 });
 
