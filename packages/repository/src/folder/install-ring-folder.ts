@@ -7,11 +7,8 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { makeDirectoryPath, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { ringExists } from './require-ring.ts';
-import { type RingFolder, ringFolder } from './ring-folder.ts';
+import { type RingFolder, replacedPath, ringFolder } from './ring-folder.ts';
 import { isDead, removeClaims, withRingLock } from './ring-lock.ts';
-
-/** No ring name begins with a dot, so list, health and completion ignore it. */
-const replacedName = '.replaced';
 
 export interface InstallOptions {
   readonly author: { readonly user: string; readonly time: string };
@@ -78,14 +75,14 @@ async function exchange(
   { time }: InstallOptions['author'],
 ): Promise<string> {
   const rings = dirname(folder.path);
-  const replacedPath = join(rings, replacedName, time.replaceAll(':', ''));
-  await mkdir(replacedPath, { recursive: true });
-  const replaced = ringFolder(replacedPath, folder.ring);
+  const keptPath = join(replacedPath(rings), time.replaceAll(':', ''));
+  await mkdir(keptPath, { recursive: true });
+  const replaced = ringFolder(keptPath, folder.ring);
   await rename(folder.path, replaced.path);
   await rename(newFolder.path, folder.path);
   await removeClaims(replaced);
-  for (const changed of [replacedPath, dirname(replacedPath), rings]) await syncDirectory(changed);
-  return replacedPath;
+  for (const changed of [keptPath, dirname(keptPath), rings]) await syncDirectory(changed);
+  return keptPath;
 }
 
 function ringInTheWay({ ring, path }: RingFolder, placing: InstallOptions | null): CodedError {

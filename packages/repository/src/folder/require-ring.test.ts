@@ -60,3 +60,22 @@ test('the hint names similar rings, then restore, and create only if none is sim
   const elsewhere = await refusal('cities', join(folder.path, 'absent'));
   expect(elsewhere.hint).toContain('--rings DIR selects another folder');
 });
+
+test('if only a replaced ring exists, the hint is the command that puts it back', async () => {
+  await using folder = await scratchFolder();
+  const kept = ['2026-01-02T000000.000Z', '2026-01-01T000000.000Z'].map((time) =>
+    join(folder.path, '.replaced', time, 'cities'),
+  );
+  for (const path of kept) {
+    await mkdir(path, { recursive: true });
+    await writeFile(join(path, 'builder.json'), '{}');
+  }
+  await expect(requireRing(folder.path, 'cities')).rejects.toMatchObject({
+    code: 'RING_UNKNOWN',
+    message: expect.stringContaining(`only the replaced ${kept[0]}`),
+    hint: expect.stringContaining(`mv ${kept[0]} ${join(folder.path, 'cities')} undoes it`),
+  });
+  await expect(requireRing(folder.path, 'towns')).rejects.toMatchObject({
+    hint: expect.stringContaining('create towns'),
+  });
+});

@@ -1,9 +1,12 @@
 // Requires a named ring to exist. If it does not, suggests similar names and how to restore a lost
 // ring.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { exists } from '@ringwright/node/missing-file';
+import { quoteCommand } from '@ringwright/base/quote-command';
+import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { listRings } from './list-rings.ts';
-import { type RingFolder, ringFolder } from './ring-folder.ts';
+import { type RingFolder, replacedPath, ringFolder } from './ring-folder.ts';
 
 const NEAR_MAX = 3;
 
@@ -16,6 +19,8 @@ export async function requireRing(rings: string, ring: string): Promise<RingFold
   const { builder: path } = folder;
   if (await exists(path)) return folder;
   if (await exists(folder.log)) throw builderLost(folder);
+  const kept = await lastReplaced(rings, ring);
+  if (kept !== null) throw onlyReplaced(folder, kept);
   const near = nearNames(ring, await listRings(rings).catch(() => []));
   const remedy = `if it was lost: ring-builder restore ${ring} --from FILE.ring, or --from IP:PORT`;
   const hint =
@@ -26,6 +31,27 @@ export async function requireRing(rings: string, ring: string): Promise<RingFold
   throw new CodedError('RING_UNKNOWN', `no ring "${ring}": ${path} does not exist`, {
     hint,
     details: { ring, path, near },
+  });
+}
+
+/** Returns the ring folder that was replaced last, or null. */
+async function lastReplaced(rings: string, ring: string): Promise<RingFolder | null> {
+  const kept = replacedPath(rings);
+  for (const time of ((await readdir(kept).catch(nullIfMissing)) ?? []).sort().reverse()) {
+    const replaced = ringFolder(join(kept, time), ring);
+    if (await exists(replaced.builder)) return replaced;
+  }
+  return null;
+}
+
+/** A restore --replace that was killed between its two renames leaves the old ring there. */
+function onlyReplaced({ ring, path }: RingFolder, kept: RingFolder): CodedError {
+  const message = `no ring "${ring}": ${path} does not exist, only the replaced ${kept.path}`;
+  return new CodedError('RING_UNKNOWN', message, {
+    hint:
+      `if a restore --replace was stopped: mv ${quoteCommand([kept.path, path])} undoes it, then ` +
+      `restore again; or ring-builder restore ${ring} --from FILE.ring, or --from IP:PORT`,
+    details: { ring, path, kept: kept.path },
   });
 }
 

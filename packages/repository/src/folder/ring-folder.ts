@@ -28,6 +28,12 @@ export function ringFolder(rings: string, ring: string): RingFolder {
   };
 }
 
+/** Contains folders of rings, named by time, with the rings that `restore --replace` replaced. */
+export function replacedPath(rings: string): string {
+  // No ring name begins with a dot, so list, health and completion ignore it.
+  return join(rings, '.replaced');
+}
+
 /** Returns where `archive` puts the pruned versions and receipts of a ring. */
 export function archiveOf(
   archive: string,
