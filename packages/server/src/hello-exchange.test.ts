@@ -19,7 +19,7 @@ import { answerHello, greet, type HelloPorts } from './hello-exchange.ts';
 import { KnownPeers } from './peers/known-peers.ts';
 import { PeerMemory } from './peers/peer-memory.ts';
 
-type Said = RequestOf<typeof hello>;
+type Hello = RequestOf<typeof hello>;
 
 const ring = servedRing();
 const member = '127.0.0.1:6201';
@@ -29,7 +29,7 @@ const nobody: Caller = { call: () => Promise.reject(new Error('not called')) };
 const newRing = { keyspace: 'invented', version: 9, id: 'a'.repeat(64), signers: 0 };
 const generationOf = (born: string, age: number): Generation => ({ born, age, mark: 'm' });
 
-const saying = (said: Partial<Said>): Said => ({
+const helloWith = (fields: Partial<Hello>): Hello => ({
   wireVersion,
   address: '',
   life: null,
@@ -38,7 +38,7 @@ const saying = (said: Partial<Said>): Said => ({
   rings: [],
   remembered: null,
   access: null,
-  ...said,
+  ...fields,
 });
 
 interface DeviceShape {
@@ -54,7 +54,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
   const identity = identityOf(ring, 0);
   const memory = await PeerMemory.load(folder.path);
   onTestFinished(() => memory.close());
-  const there = new Map<string, Partial<Said>>();
+  const there = new Map<string, Partial<Hello>>();
   const greeted: string[] = [];
   const refills: Generation[] = [];
   const caughtUp: string[] = [];
@@ -65,9 +65,9 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
   const held = { has: hasRing };
   const rings = { list: () => (held.has ? [activeOn(named, 0)] : []), signers: () => 0 };
   const call = (address: string) => () => {
-    const said = there.get(address);
+    const fields = there.get(address);
     const away = new CodedError('PEER_UNREACHABLE', 'away');
-    return said === undefined ? Promise.reject(away) : Promise.resolve(saying(said));
+    return fields === undefined ? Promise.reject(away) : Promise.resolve(helloWith(fields));
   };
   const greetThere = (address: string): Promise<void> => {
     greeted.push(address);
@@ -121,7 +121,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
     onRefill: (remembered) => refills.push(remembered),
     onRingRefused: (from) => refused.push(from),
   };
-  const hear = (said: Partial<Said>) => answerHello(ports, saying(said), nobody);
+  const hear = (fields: Partial<Hello>) => answerHello(ports, helloWith(fields), nobody);
   const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
     held,
@@ -139,7 +139,7 @@ async function device({ named = ring, hasRing = true, cooldown }: DeviceShape = 
   };
 }
 
-const lies: readonly (readonly [string, Partial<Said>])[] = [
+const lies: readonly (readonly [string, Partial<Hello>])[] = [
   ['remembers a later state of this directory', { remembered: generationOf('born 0', 7) }],
   [
     'remembers the highest possible age of this directory',
@@ -147,7 +147,7 @@ const lies: readonly (readonly [string, Partial<Said>])[] = [
   ],
   ['remembers the next age of this directory', { remembered: generationOf('born 0', 2) }],
   ['reports another data directory', { life: generationOf('x', 1) }],
-  ['lists unknown rings', { rings: Array(24).fill(newRing) as Said['rings'] }],
+  ['lists unknown rings', { rings: Array(24).fill(newRing) as Hello['rings'] }],
   ['shows a clock 59 s ahead', { ms: nowMs + 59_000 }],
 ];
 
@@ -255,10 +255,10 @@ test('a peer that reports a later state is greeted again until it answers', asyn
 test('two servers that greet each other with later states do not deadlock', async () => {
   const { ports, refills, hear } = await device();
   const remembered = generationOf('born 0', 7);
-  const call = async (): Promise<Said> => {
+  const call = async (): Promise<Hello> => {
     // The peer's own hello arrives before it answers the greeting.
     await hear({ address: member, remembered });
-    return saying({ remembered });
+    return helloWith({ remembered });
   };
   await greet(ports, member, { call: call as Caller['call'] });
   expect(refills).toEqual([remembered]);
@@ -286,8 +286,8 @@ test("a peer's clock is learned before the refill that its answer causes", async
     refills.push(remembered);
     agreed.push(ports.clock.nowMs());
   };
-  const said = saying({ remembered: generationOf('born 0', 7), ms: nowMs - 30_000 });
-  const call = (): Promise<Said> => Promise.resolve(said);
+  const fields = helloWith({ remembered: generationOf('born 0', 7), ms: nowMs - 30_000 });
+  const call = (): Promise<Hello> => Promise.resolve(fields);
   await greet({ ...ports, onRefill }, member, { call: call as Caller['call'] });
   expect([refills.length, agreed]).toEqual([1, [nowMs - 29_000]]);
 });
@@ -352,8 +352,8 @@ test('an answer at a replication address counts only if its own device gives it'
   const replication = { ip: '127.0.0.2', port: 6301 };
   const devices = ring.devices.map((one) => (one?.id === 1 ? { ...one, replication } : one));
   const { ports, there, greetThere } = await device({ named: { ...ring, devices } });
-  const said = { life: generationOf('born 1', 3) };
-  there.set('127.0.0.2:6301', { ...said, address: member });
+  const fields = { life: generationOf('born 1', 3) };
+  there.set('127.0.0.2:6301', { ...fields, address: member });
   await greetThere('127.0.0.2:6301');
   expect(ports.memory.recall(member)).toMatchObject({ born: 'born 1', age: 3 });
   expect(ports.wireVersions.has(member)).toBe(true);

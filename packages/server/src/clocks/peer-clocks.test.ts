@@ -105,11 +105,11 @@ test('a shift of one clock shifts the agreed time by at most as much', () => {
 
 test('a false clock shifts the agreed time by at most the true spread above clockAgreesMs', () => {
   fc.assert(
-    fc.property(offsets, lie, (others, said) => {
+    fc.property(offsets, lie, (others, claimed) => {
       fc.pre(others.length > 1);
       const differ = Math.max(0, ...others) - Math.min(0, ...others);
       const most = Math.min(Math.max(0, differ - clockAgreesMs), aMinute);
-      expect(Math.abs(agreedBy([...others, said]))).toBeLessThanOrEqual(most);
+      expect(Math.abs(agreedBy([...others, claimed]))).toBeLessThanOrEqual(most);
     }),
   );
 });

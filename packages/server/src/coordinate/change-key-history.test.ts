@@ -18,7 +18,7 @@ import { coordinateRead, coordinateWrite } from './coordinate.ts';
 useSimulatedTime();
 
 type State = string | null;
-type Told = (RegisterOperation<State> & { readonly key: string }) | null;
+type Finished = (RegisterOperation<State> & { readonly key: string }) | null;
 
 const textOf = (record: WireContent | null): State =>
   record?.value ? Buffer.from(record.value).toString() : null;
@@ -28,7 +28,7 @@ const seen = new Map<string, number>();
 const saw = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
 
 class Clients {
-  readonly history: NonNullable<Told>[] = [];
+  readonly history: NonNullable<Finished>[] = [];
   readonly #cluster: SimulatedCluster;
   #events = 0;
   #values = 0;
@@ -62,9 +62,9 @@ class Clients {
     work: () => Promise<Pick<RegisterOperation<State>, 'name' | 'apply'> & { isOpen?: boolean }>,
   ): Promise<void> {
     const invoked = (this.#events += 1);
-    const { isOpen = false, ...told } = await work();
+    const { isOpen = false, ...result } = await work();
     const returned = isOpen ? Number.POSITIVE_INFINITY : (this.#events += 1);
-    this.history.push({ key, invoked, returned, ...told });
+    this.history.push({ key, invoked, returned, ...result });
   }
 
   async #read({ coordinator }: SimulatedDevice, key: string): Promise<WireContent | null> {

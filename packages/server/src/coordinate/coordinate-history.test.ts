@@ -53,12 +53,12 @@ class Clients {
     const invokedMs = (this.#events += 1);
     const about = { keyspace: 'cities', consistency: 'quorum' } as const;
     const bytes = { key: Buffer.from(key), value: Buffer.from(value) };
-    const told = await coordinateWrite(coordinator, { ...about, ...bytes }).then(
+    const result = await coordinateWrite(coordinator, { ...about, ...bytes }).then(
       (stamp) => ({ outcome: 'acked', stamp }) as const,
-      toldBy,
+      resultOf,
     );
     const returnedMs = (this.#events += 1);
-    this.history.push({ kind: 'write', key, value, invokedMs, returnedMs, port: 0, ...told });
+    this.history.push({ kind: 'write', key, value, invokedMs, returnedMs, port: 0, ...result });
   }
 
   async #read({ coordinator }: SimulatedDevice, key: string): Promise<void> {
@@ -68,9 +68,9 @@ class Clients {
       const record = await coordinateRead(coordinator, about);
       const value = record?.value ? Buffer.from(record.value).toString() : null;
       const stamp = record && { ms: record.ms, tie: record.tie };
-      const told = { value, stamp, outcome: 'acked' } as const;
+      const result = { value, stamp, outcome: 'acked' } as const;
       const returnedMs = (this.#events += 1);
-      this.history.push({ kind: 'read', key, invokedMs, returnedMs, port: 0, ...told });
+      this.history.push({ kind: 'read', key, invokedMs, returnedMs, port: 0, ...result });
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
     }
@@ -78,7 +78,7 @@ class Clients {
 }
 
 /** Returns what the client of a failed write learns. */
-function toldBy(error: unknown): Pick<Operation, 'outcome' | 'stamp'> {
+function resultOf(error: unknown): Pick<Operation, 'outcome' | 'stamp'> {
   if (!(error instanceof CodedError)) throw error;
   const { outcome, stamp } = error.details;
   const isRejected = outcome === 'rejected';

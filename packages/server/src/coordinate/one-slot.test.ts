@@ -66,16 +66,16 @@ test.each([
   } as const;
   const write: DeviceCaller['write'] = (_, __, onResult) =>
     onResult(0, answers[kind], kind === 'failed' ? new CodedError('DISK_FULL', 'full') : null);
-  const said: unknown[] = [];
+  const results: unknown[] = [];
   const whole = { partition: 0, key, value: null, ms: 1, tie: 1 };
   const spread = { active, slots: slotsOf(active.ring, 0), record: whole, needed: 1 };
   quorumWriteFor({ write } as unknown as DeviceCaller, spread, (highest, error) =>
-    said.push(highest, error),
+    results.push(highest, error),
   );
   const refused = {
     code: 'NOT_ENOUGH_REPLICAS',
     details: { acked: 0, devices, outcome: 'rejected' },
   };
-  expect(said).toEqual([newer, devices === null ? null : expect.objectContaining({})]);
-  if (devices !== null) expect(said[1]).toMatchObject(refused);
+  expect(results).toEqual([newer, devices === null ? null : expect.objectContaining({})]);
+  if (devices !== null) expect(results[1]).toMatchObject(refused);
 });

@@ -11,8 +11,8 @@ const slots: readonly Slot[] = [
   { replica: 1, device: 1, joiner: null },
   joining,
 ];
-const answers = (said: Readonly<Record<number, boolean>>): Map<number, boolean> =>
-  new Map(Object.entries(said).map(([id, ok]) => [Number(id), ok]));
+const answers = (acks: Readonly<Record<number, boolean>>): Map<number, boolean> =>
+  new Map(Object.entries(acks).map(([id, ok]) => [Number(id), ok]));
 
 describe('a slot is in flight', () => {
   test.each([
@@ -28,8 +28,8 @@ describe('a slot is in flight', () => {
       1,
       1,
     ],
-  ])('acknowledged and possible slots are right when %s', (...[, said, acked, possible]) => {
-    expect(tallySlots(slots, answers(said))).toEqual({ acked, possible });
+  ])('acknowledged and possible slots are right when %s', (...[, acks, acked, possible]) => {
+    expect(tallySlots(slots, answers(acks))).toEqual({ acked, possible });
   });
 
   test('a write goes to every device once', () => {
@@ -44,9 +44,9 @@ test('the tally of any slots and answers matches the definition', () => {
     device: fc.nat(6),
     joiner: fc.option(fc.nat(6)),
   });
-  const said = fc.array(fc.tuple(fc.nat(6), fc.boolean()), { maxLength: 7 });
+  const acks = fc.array(fc.tuple(fc.nat(6), fc.boolean()), { maxLength: 7 });
   fc.assert(
-    fc.property(fc.array(slot, { maxLength: 6 }), said, (some, pairs) => {
+    fc.property(fc.array(slot, { maxLength: 6 }), acks, (some, pairs) => {
       const answered = new Map(pairs);
       const devicesOf = ({ device, joiner }: Slot): number[] =>
         joiner === null ? [device] : [device, joiner];

@@ -18,7 +18,7 @@ const answers = {
 /** Returns the error of a write at level all when the devices answer like this. */
 function refusalOf(kinds: readonly (keyof typeof answers)[]): CodedError | null {
   const active = activeOn(servedRing({ devices: 3, power: 0, replicas: 3 }), 0);
-  const told: unknown[] = [];
+  const errors: unknown[] = [];
   const write: DeviceCaller['write'] = ({ device }, _, onResult) => {
     const answer = answers[kinds[device] ?? 'open'];
     if (answer instanceof Error) onResult(device, null, answer);
@@ -27,8 +27,8 @@ function refusalOf(kinds: readonly (keyof typeof answers)[]): CodedError | null 
   const record = { partition: 0, key: Buffer.from('key'), value: null, ms: 1, tie: 1 };
   const slots = slotsOf(active.ring, 0);
   const devices = { write } as unknown as DeviceCaller;
-  quorumWriteFor(devices, { active, slots, record, needed: 3 }, (_, error) => told.push(error));
-  const [error = null] = told;
+  quorumWriteFor(devices, { active, slots, record, needed: 3 }, (_, error) => errors.push(error));
+  const [error = null] = errors;
   return error instanceof CodedError ? error : null;
 }
 

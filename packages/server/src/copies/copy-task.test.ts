@@ -14,8 +14,8 @@ test('a valid retry time is used unchanged', () => {
 
 test.each([{ toString: 1 }, [[7]], -1, 0, 0.5, '7', Number.NaN, null, undefined])(
   'the invalid retry time %o is replaced by the usual one',
-  (said) => {
-    expect(retryAfterMs(busy({ retryAfterMs: said }), 500)).toBe(500);
+  (ms) => {
+    expect(retryAfterMs(busy({ retryAfterMs: ms }), 500)).toBe(500);
   },
 );
 

@@ -64,12 +64,12 @@ test('an unreadable file is refused, not taken for a new directory', async () =>
 test('an age that cannot have been counted is not believed and not written', async () => {
   await using folder = await scratchFolder();
   const generation = await DeviceGeneration.begin(folder.path, 'b');
-  const told = (age: number) => ({ born: 'b', age, mark: 'm' });
-  expect(generation.isOlderThan(told(generation.current.age + generationLeadMax))).toBe(true);
+  const claim = (age: number) => ({ born: 'b', age, mark: 'm' });
+  expect(generation.isOlderThan(claim(generation.current.age + generationLeadMax))).toBe(true);
   for (const age of [generation.current.age + generationLeadMax + 1, Number.MAX_SAFE_INTEGER]) {
-    expect(generation.isOlderThan(told(age))).toBe(false);
+    expect(generation.isOlderThan(claim(age))).toBe(false);
   }
-  await expect(generation.advanceBeyond(told(Number.MAX_SAFE_INTEGER))).rejects.toThrow(
+  await expect(generation.advanceBeyond(claim(Number.MAX_SAFE_INTEGER))).rejects.toThrow(
     expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }),
   );
   const next = await DeviceGeneration.begin(folder.path, 'b');

@@ -81,12 +81,12 @@ test('a noted partition without a folder is reported, unless it is in the trash'
   expect(await checkCompleteFiles(folder.path)).toEqual([]);
   await rm(place, { recursive: true });
   const details = { keyspace: 'cities', partition: 1 };
-  const told = { code: 'PARTITION_ABSENT', details };
-  expect(await checkCompleteFiles(folder.path)).toMatchObject([told]);
+  const finding = { code: 'PARTITION_ABSENT', details };
+  expect(await checkCompleteFiles(folder.path)).toMatchObject([finding]);
   // An operator who made room by hand deleted the whole trash.
   await rm(join(folder.path, 'trash'), { recursive: true });
   expect(await checkCompleteFiles(folder.path)).toMatchObject([
-    { ...told, details: { ...details, partition: 0 } },
-    told,
+    { ...finding, details: { ...details, partition: 0 } },
+    finding,
   ]);
 });

@@ -13,28 +13,28 @@ function moves() {
     version: () => here.version,
     isComplete: () => here.isComplete,
   });
-  const told: boolean[] = [];
+  const outcomes: boolean[] = [];
   const wait = (version = 3) =>
-    complete.wait('cities', version, waitMs).then((one) => void told.push(one));
-  return { here, complete, told, wait };
+    complete.wait('cities', version, waitMs).then((one) => void outcomes.push(one));
+  return { here, complete, outcomes, wait };
 }
 
 test('waits end with true once the moves are complete, and later ones at once', async () => {
-  const { here, complete, told, wait } = moves();
+  const { here, complete, outcomes, wait } = moves();
   const waits = [wait(), wait()];
   complete.look();
   await vi.advanceTimersByTimeAsync(waitMs - 1);
-  expect(told).toEqual([]);
+  expect(outcomes).toEqual([]);
   here.isComplete = true;
   complete.look();
   await Promise.all(waits);
   await wait();
-  expect(told).toEqual([true, true, true]);
+  expect(outcomes).toEqual([true, true, true]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('a wait ends with false after its time, under another version, or on close', async () => {
-  const { here, complete, told, wait } = moves();
+  const { here, complete, outcomes, wait } = moves();
   const first = wait();
   await vi.advanceTimersByTimeAsync(waitMs);
   await first;
@@ -47,6 +47,6 @@ test('a wait ends with false after its time, under another version, or on close'
   const last = wait(4);
   complete.close();
   await last;
-  expect(told).toEqual([false, false, false, false]);
+  expect(outcomes).toEqual([false, false, false, false]);
   expect(vi.getTimerCount()).toBe(0);
 });

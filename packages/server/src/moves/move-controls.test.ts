@@ -50,8 +50,10 @@ test(`pauses, order and force match the model (SEED=${seed})`, async () => {
       .sort((a, b) => again.priority('notes', b) - again.priority('notes', a));
     expect(order).toEqual(first);
     for (const id of ids) {
-      const told = [id, null].map((assignment) => again.forceReason('notes', 100 + id, assignment));
-      expect(told).toEqual([forced.get(id) ?? null, forced.get(id) ?? null]);
+      const reasons = [id, null].map((assignment) =>
+        again.forceReason('notes', 100 + id, assignment),
+      );
+      expect(reasons).toEqual([forced.get(id) ?? null, forced.get(id) ?? null]);
       expect(again.forceReason('notes', 100 + id, id + 1), 'another move').toBeNull();
       expect(again.isPaused('other', id), 'another keyspace').toBe(false);
     }

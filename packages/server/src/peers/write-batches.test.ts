@@ -38,7 +38,7 @@ function setup(
   });
   const peers = { connect } as unknown as Peers;
   const batches = new WriteBatches({ peers, takesMany: () => takesMany }, defer);
-  const told: string[] = [];
+  const outcomes: string[] = [];
   const add = (
     address: string,
     key: string,
@@ -51,13 +51,13 @@ function setup(
     };
     batches.add(address, request, (found, error) => {
       const code = error instanceof CodedError ? error.code : String(error);
-      told.push(`${key} ${found === null ? code : found.kind}`);
+      outcomes.push(`${key} ${found === null ? code : found.kind}`);
     });
   };
   const endTurn = async (): Promise<void> => {
     for (const _ of ['it goes', 'it is answered']) await endOfTurn();
   };
-  return { add, endTurn, messages, told };
+  return { add, endTurn, messages, outcomes };
 }
 
 const stored = (keys: string[]): Many => {
@@ -65,7 +65,7 @@ const stored = (keys: string[]): Many => {
 };
 
 test('the writes of one turn go to each server in one message of their own', async () => {
-  const { add, endTurn, messages, told } = setup(stored);
+  const { add, endTurn, messages, outcomes } = setup(stored);
   for (const key of ['a', 'b']) for (const address of ['one', 'two']) add(address, key);
   expect(messages).toEqual([]);
   await endTurn();
@@ -76,7 +76,7 @@ test('the writes of one turn go to each server in one message of their own', asy
     ['two v1', 'a', 'b'],
     ['one', 'c'],
   ]);
-  expect(told.sort()).toEqual(['a stored', 'a stored', 'b stored', 'b stored', 'c stored']);
+  expect(outcomes.sort()).toEqual(['a stored', 'a stored', 'b stored', 'b stored', 'c stored']);
 });
 
 test('few collected writes go with their turn, others at the end of the interval', async () => {
@@ -114,7 +114,7 @@ test('a full batch of collected writes does not wait', () => {
 test('each write gets its own outcome', async () => {
   const document = new CodedError('PARTITION_FILLING', 'not yet').toJSON();
   const kinds = ['stored', 'failed', 'stale', 'stored', 'promised'] as const;
-  const { add, endTurn, told } = setup(() => ({
+  const { add, endTurn, outcomes } = setup(() => ({
     kinds: Uint8Array.from(kinds.map((kind) => writeKinds.indexOf(kind))),
     stamps: [
       { ms: 7, tie: 1 },
@@ -124,18 +124,24 @@ test('each write gets its own outcome', async () => {
   }));
   for (const key of ['a', 'b', 'c', 'd', 'e']) add('one', key);
   await endTurn();
-  expect(told).toEqual(['a stored', 'b PARTITION_FILLING', 'c stale', 'd stored', 'e promised']);
+  expect(outcomes).toEqual([
+    'a stored',
+    'b PARTITION_FILLING',
+    'c stale',
+    'd stored',
+    'e promised',
+  ]);
 });
 
 test('every write gets an outcome if the message is lost or answered in part', async () => {
   const lost = setup(() => new CodedError('PEER_TIMEOUT', 'lost'));
   for (const key of ['a', 'b']) lost.add('one', key);
   await lost.endTurn();
-  expect(lost.told).toEqual(['a PEER_TIMEOUT', 'b PEER_TIMEOUT']);
+  expect(lost.outcomes).toEqual(['a PEER_TIMEOUT', 'b PEER_TIMEOUT']);
   const cut = setup(() => ({ kinds: Uint8Array.of(0, 1, 9), stamps: [], errors: [] }));
   for (const key of ['a', 'b', 'c', 'd']) cut.add('one', key);
   await cut.endTurn();
-  expect(cut.told).toEqual(['a stored', 'b PEER_FAILED', 'c PEER_FAILED', 'd PEER_FAILED']);
+  expect(cut.outcomes).toEqual(['a stored', 'b PEER_FAILED', 'c PEER_FAILED', 'd PEER_FAILED']);
 });
 
 test('a write goes alone if its value is long or the server takes one at a time', async () => {

@@ -91,13 +91,13 @@ test('another connection is answered while a long pipeline is being answered', a
   const { port } = await listening();
   const count = 20_000;
   const long = await saying(port, 'PING\r\n'.repeat(count));
-  const said = text(long);
+  const replies = text(long);
   await once(long, 'data');
   const other = await saying(port, 'PING\r\n');
   await once(other, 'data');
   const answered = long.bytesRead;
   long.end();
-  expect((await said).match(/^[+-]/gm)).toHaveLength(count);
+  expect((await replies).match(/^[+-]/gm)).toHaveLength(count);
   expect(answered, 'the other connection was answered before the end').toBeLessThan(long.bytesRead);
   other.destroy();
 });
@@ -109,10 +109,10 @@ test.each([
   const socket = await saying((await listening()).port, '');
   const sent = ['MULTI', 'PING', 'SELECT 0', 'NOPE', 'SET a 1', 'MULTI', end, 'PING', end, 'QUIT'];
   socket.write(sent.map((line) => `${line}\r\n`).join(''));
-  const said = (await text(socket)).split('\r\n');
+  const replies = (await text(socket)).split('\r\n');
   const refused = expect.stringMatching(/^-ERR transactions are not supported/);
   const notDone = expect.stringMatching(/^-ERR not executed: MULTI was refused/);
-  expect(said).toEqual([
+  expect(replies).toEqual([
     ...[refused, notDone, notDone, expect.stringMatching('unknown command'), notDone, refused],
     ...[answer, '+PONG', `-ERR ${end} without MULTI`, '+OK', ''],
   ]);

@@ -72,7 +72,7 @@ test('a command in a default keyspace of others does not name it', () => {
 test('INFO lists only the keyspaces that the token may use', () => {
   const { info } = serverCommands;
   const reply = info?.run?.(callOf()) as { readonly bytes: Uint8Array };
-  const told = Buffer.from(reply.bytes).toString();
-  expect(told).toContain('ring_notes:version=1');
-  expect(told).not.toContain('salaries');
+  const shown = Buffer.from(reply.bytes).toString();
+  expect(shown).toContain('ring_notes:version=1');
+  expect(shown).not.toContain('salaries');
 });

@@ -80,12 +80,12 @@ class World {
     const bytes = { key: Buffer.from(op.key), value: value === null ? null : Buffer.from(value) };
     const to = { active: this.device(0).active, device };
     const call = this.device(0).devices.call(to, recordWrite, { ...about, ...bytes, ms, tie });
-    const said = await Promise.resolve(call).then(
+    const outcome = await Promise.resolve(call).then(
       ({ kind }) => kind,
       (error: { code: string }) => error.code,
     );
-    if (said === 'stored') op.acks += 1;
-    return said;
+    if (outcome === 'stored') op.acks += 1;
+    return outcome;
   }
 
   async replicate(): Promise<void> {

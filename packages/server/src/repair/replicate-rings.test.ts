@@ -14,8 +14,8 @@ test('a peer that left a partition is forgotten, and asked again when it is back
   const [device] = cluster.devices;
   const { store, devices, decide } = device!;
   const none = (): void => undefined;
-  const told = { onMissedDeletions: () => Promise.resolve(), onPushed: none, onError: none };
-  const replicator = new Replicator({ store, devices, decide, nowMs: cluster.nowMs, ...told });
+  const callbacks = { onMissedDeletions: () => Promise.resolve(), onPushed: none, onError: none };
+  const replicator = new Replicator({ store, devices, decide, nowMs: cluster.nowMs, ...callbacks });
   const asked = new Set<number>();
   for (const peer of cluster.devices) peer.onCall = () => void asked.add(peer.id);
   const askedUnder = async (version: number): Promise<ReadonlySet<number>> => {

@@ -174,8 +174,14 @@ describe('the source of a fetched ring', () => {
     const data = Buffer.alloc(transferChunkBytesMax);
     const call = (_kind: unknown, request: unknown): Promise<unknown> => {
       asked.push(request);
-      const told = 100 * transferChunkBytesMax;
-      return Promise.resolve({ version: 3, id: 'a'.repeat(64), bytes: told, isDelta: false, data });
+      const announced = 100 * transferChunkBytesMax;
+      return Promise.resolve({
+        version: 3,
+        id: 'a'.repeat(64),
+        bytes: announced,
+        isDelta: false,
+        data,
+      });
     };
     await expect(exchange.catchUp('cities', { call: call as Caller['call'] })).rejects.toThrow(
       expect.objectContaining({ code: 'SIGNATURES_MISSING' }),

@@ -18,7 +18,7 @@ function relaying(failure: () => CodedError | null = () => null) {
   const now = { ms: 0 };
   const cooledDown = Promise.withResolvers<void>();
   const calls: string[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
   const relay = new RingRelay({
     rings: { list: () => [active], find: () => active },
     trust: {
@@ -30,8 +30,8 @@ function relaying(failure: () => CodedError | null = () => null) {
     deltas: { from: () => Promise.resolve(null) },
     monotonicMs: () => now.ms,
     cooldown: () => cooledDown.promise,
-    onSent: (to) => told.push(`sent ${to}`),
-    onRefused: (to) => told.push(`refused ${to}`),
+    onSent: (to) => events.push(`sent ${to}`),
+    onRefused: (to) => events.push(`refused ${to}`),
   });
   const call = ({ method }: { readonly method: string }): Promise<unknown> => {
     calls.push(method);
@@ -39,19 +39,19 @@ function relaying(failure: () => CodedError | null = () => null) {
     if (error !== null) return Promise.reject(error);
     return Promise.resolve({ wanted: true, active: null });
   };
-  return { relay, peer: { call } as unknown as Caller, now, cooledDown, calls, told };
+  return { relay, peer: { call } as unknown as Caller, now, cooledDown, calls, events };
 }
 
 test('a member without the ring or with an older one gets trust and then the ring', async () => {
   for (const heads of [[], [held('towns', 9)], [held('cities', 0)]]) {
-    const { relay, peer, cooledDown, calls, told } = relaying();
+    const { relay, peer, cooledDown, calls, events } = relaying();
     const sending = relay.send(member, peer, heads);
     await relay.send(member, peer, heads);
     expect(calls, 'nothing is sent before the cooldown').toEqual([]);
     cooledDown.resolve();
     await sending;
     expect(calls, 'each one is sent once').toEqual(['trust', 'ring-offer', 'ring-chunk']);
-    expect(told).toEqual([`sent ${member}`]);
+    expect(events).toEqual([`sent ${member}`]);
   }
 });
 
@@ -66,11 +66,11 @@ test('a ring is not sent to a member that has it or that it does not name', asyn
 
 test('a refusal causes a long pause, and a broken connection does not', async () => {
   let code: 'SIGNATURES_MISSING' | 'PEER_UNREACHABLE' | 'ACCESS_PENDING' = 'PEER_UNREACHABLE';
-  const { relay, peer, now, cooledDown, told } = relaying(() => new CodedError(code, 'no'));
+  const { relay, peer, now, cooledDown, events } = relaying(() => new CodedError(code, 'no'));
   cooledDown.resolve();
   const tries = async (): Promise<number> => {
     await relay.send(member, peer, []);
-    return told.length;
+    return events.length;
   };
   expect([await tries(), await tries()]).toEqual([1, 2]);
   code = 'ACCESS_PENDING'; // a wiped member judges no ring before it has that document

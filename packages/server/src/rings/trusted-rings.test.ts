@@ -53,8 +53,8 @@ async function start(folder: string, anchors?: readonly string[]) {
   const quiet = { onAlarm: () => undefined, onSettled: () => undefined };
   const forks = await RingForks.load({ ...cache, nowMs, ...quiet });
   const around = { cache, identity, nowMs, trust, forks };
-  const told = { onActivate: () => undefined, onRefuse: () => undefined };
-  const rings = new Rings({ ...around, ...told }, cached);
+  const callbacks = { onActivate: () => undefined, onRefuse: () => undefined };
+  const rings = new Rings({ ...around, ...callbacks }, cached);
   return { rings, trust, forks };
 }
 
