@@ -67,6 +67,8 @@ export const walBytesMax = 4 * MIB;
  * flight.
  */
 export const diskReserveBytes = 256 * MIB;
+/** The same for inodes: a partition has some files, and the log begins a new one now and then. */
+export const diskReserveInodes = 1_000;
 /** A file of a server's own state: 100,000 devices that it remembers take 15 MB. */
 export const stateFileBytesMax = 64 * MIB;
 /** Bytes a store writes when it opens, besides what it replays: a new segment and small files. */

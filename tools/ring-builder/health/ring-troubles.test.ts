@@ -1,7 +1,7 @@
 // Tests what counts as trouble, and the exit code for it. The servers' answers are made up, with
 // one deviation at a time.
 import { CodedError } from '@ringwright/base/coded-error';
-import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { diskReserveBytes, diskReserveInodes } from '@ringwright/base/limits-store';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { wellOf } from '../../../test/support/ring-status.ts';
@@ -22,6 +22,7 @@ function judge(
   world: {
     readonly freeBytes?: number;
     readonly totalBytes?: number;
+    readonly freeInodes?: number | null;
     readonly laterMs?: number;
     readonly refusals?: ServerStatus['refusals'];
     readonly pushed?: boolean;
@@ -53,7 +54,8 @@ function judge(
     const freeBytes = id === 1 ? (world.freeBytes ?? 50 * GIB) : 50 * GIB;
     const rings = said === null || said instanceof CodedError ? [] : [{ ...well, ...said }];
     const totalBytes = id === 1 ? (world.totalBytes ?? 100 * GIB) : 100 * GIB;
-    const disk = { freeBytes, totalBytes };
+    const freeInodes = id === 1 ? (world.freeInodes ?? null) : null;
+    const disk = { freeBytes, totalBytes, freeInodes };
     const refusals = id === 1 ? (world.refusals ?? []) : [];
     const logLoss = id === 1 ? world.logLoss : null;
     const ends = id === 1 ? world.endsAfter : undefined;
@@ -224,6 +226,14 @@ test.each([
 ])('a disk of %d bytes with %d free is low, full or neither', (totalBytes, freeBytes, wanted) => {
   const { troubles } = judge(first, undefined, { freeBytes, totalBytes });
   expect(troubles.map(({ kind, command }) => `${kind} ${command}`)).toEqual(wanted);
+});
+
+test('a disk with free bytes is full if it lacks inodes', () => {
+  const { troubles } = judge(first, undefined, { freeInodes: diskReserveInodes - 1 });
+  expect(troubles.map(({ kind, why }) => `${kind}: ${why}`)).toEqual([
+    'disk full: 999 inodes free; writes are refused below 1000',
+  ]);
+  expect(judge(first, undefined, { freeInodes: diskReserveInodes }).troubles).toEqual([]);
 });
 
 test('a trouble of a reached server decides the exit code, not an unreachable server', () => {

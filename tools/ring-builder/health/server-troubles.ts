@@ -3,7 +3,7 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
-import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { diskReserveBytes, diskReserveInodes } from '@ringwright/base/limits-store';
 import { quoteOption } from '@ringwright/base/quote-command';
 import { printBytes } from '../cli/print-bytes.ts';
 import { needsToken } from '../servers/advice-rows.ts';
@@ -246,7 +246,12 @@ function diskTroubles(
 ): Trouble[] {
   if (disk === undefined) return [];
   const { head, devices, trouble } = server;
-  const { freeBytes, totalBytes } = disk;
+  const { freeBytes, totalBytes, freeInodes } = disk;
+  if (typeof freeInodes === 'number' && freeInodes < diskReserveInodes) {
+    const why = `${freeInodes} inodes free; writes are refused below ${diskReserveInodes}`;
+    const hint = 'disk full: df -i shows the inodes; delete small files on that disk';
+    return [{ ...trouble('disk full', why, `status ${head.ring.keyspace}`), hint }];
+  }
   const isLow = freeBytes < diskLowBytes || freeBytes < diskLowShare * (totalBytes ?? 0);
   if (!isLow) return [];
   const { keyspace } = head.ring;

@@ -68,6 +68,13 @@ const ringSchema = z.object({
   ),
 });
 
+const diskSchema = z.object({
+  freeBytes: z.number(),
+  totalBytes: z.number().optional(),
+  /** Null: its file system has no fixed number of inodes. Absent in older releases. */
+  freeInodes: z.nullish(z.number()),
+});
+
 const peerSchema = z.object({
   address: z.string(),
   connected: z.boolean(),
@@ -91,7 +98,7 @@ const statusSchema = z.object({
   /** Servers of its rings. This and the next are absent in older releases. */
   peers: z.array(peerSchema).default([]),
   uptimeMs: z.number().default(0),
-  disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
+  disk: diskSchema.optional(),
   /** Set if the commit log was lost and began anew. */
   logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
   /** The data directory was restored from a backup and refills; absent in older releases. */

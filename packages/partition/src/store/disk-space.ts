@@ -1,11 +1,21 @@
 // Tracks the free space of a data directory, so that work is refused before the disk is full.
 import { statfs } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { diskCheckEveryBytes, diskCheckEveryMs } from '@ringwright/base/limits-store';
+import {
+  diskCheckEveryBytes,
+  diskCheckEveryMs,
+  diskReserveInodes,
+} from '@ringwright/base/limits-store';
 
 /** Disk space set aside until it is released or its `using` block ends. */
 export interface DiskReservation extends Disposable {
   release(): void;
+}
+
+interface FreeSpace {
+  readonly bytes: number;
+  /** Null if the file system has no fixed number of inodes. */
+  readonly inodes: number | null;
 }
 
 export class DiskSpace {
@@ -18,7 +28,7 @@ export class DiskSpace {
   /** Bytes promised to copies that are being received. */
   #reservedBytes = 0;
   /** The statfs call in progress; concurrent callers share its result. */
-  #freeBytesQuery: Promise<number> | null = null;
+  #freeQuery: Promise<FreeSpace> | null = null;
 
   constructor(root: string, reserveBytes: number) {
     this.#root = root;
@@ -29,13 +39,15 @@ export class DiskSpace {
     return this.#isLow;
   }
 
-  freeBytes(): Promise<number> {
-    this.#freeBytesQuery ??= statfs(this.#root)
-      .then(({ bavail, bsize }) => bavail * bsize)
+  free(): Promise<FreeSpace> {
+    this.#freeQuery ??= statfs(this.#root)
+      .then(({ bavail, bsize, files, ffree }) => {
+        return { bytes: bavail * bsize, inodes: files === 0 ? null : ffree };
+      })
       .finally(() => {
-        this.#freeBytesQuery = null;
+        this.#freeQuery = null;
       });
-    return this.#freeBytesQuery;
+    return this.#freeQuery;
   }
 
   /** Size of the file system. */
@@ -54,10 +66,10 @@ export class DiskSpace {
     this.#isChecking = true;
     this.#bytesSinceCheck = 0;
     this.#checkedAtMs = now;
-    this.freeBytes()
+    this.free()
       .then(
         (free) => {
-          this.#isLow = free < this.#reserveBytes;
+          this.#isLow = this.#isShort(free);
         },
         () => {
           // A disk that cannot even report its free space is not written to; the next write asks
@@ -70,18 +82,26 @@ export class DiskSpace {
       });
   }
 
-  /** Bytes to free before `bytes` more fit beside the reserve and the promises. */
-  async lackingBytes(bytes = 0): Promise<number> {
-    const free = await this.freeBytes();
-    return Math.max(0, bytes + this.#reserveBytes + this.#reservedBytes - free);
+  #isShort({ bytes, inodes }: FreeSpace): boolean {
+    return bytes < this.#reserveBytes || (inodes ?? Number.POSITIVE_INFINITY) < diskReserveInodes;
   }
 
-  /** Throws DISK_FULL if what is promised does not leave the reserve untouched. */
+  /** Bytes to free before `bytes` more fit beside the reserve and the promises. */
+  async lackingBytes(bytes = 0): Promise<number> {
+    const free = await this.free();
+    return Math.max(0, bytes + this.#reserveBytes + this.#reservedBytes - free.bytes);
+  }
+
+  /** Throws DISK_FULL if what is promised does not leave the reserves untouched. */
   async require(): Promise<void> {
-    const free = await this.freeBytes();
-    this.#isLow = free < this.#reserveBytes;
+    const space = await this.free();
+    this.#isLow = this.#isShort(space);
+    const free = space.bytes;
     const needed = this.#reservedBytes + this.#reserveBytes;
-    if (free >= needed) return;
+    if (free >= needed) {
+      if (this.#isLow) throw inodesShort(space.inodes);
+      return;
+    }
     throw new CodedError(
       'DISK_FULL',
       `${free} bytes are free, ${needed} are needed (${this.#reserveBytes} of them in reserve)`,
@@ -108,4 +128,12 @@ export class DiskSpace {
     }
     return { release, [Symbol.dispose]: release };
   }
+}
+
+function inodesShort(free: number | null): CodedError {
+  const message = `${free} inodes are free, ${diskReserveInodes} are needed`;
+  return new CodedError('DISK_FULL', message, {
+    hint: 'df -i shows the inodes: delete small files on that disk, or use another file system',
+    details: { freeInodes: free, neededInodes: diskReserveInodes },
+  });
 }

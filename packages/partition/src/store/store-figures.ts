@@ -11,7 +11,8 @@ export function storeDisk(parts: StoreParts) {
   return {
     free: async () => {
       const { disk } = parts;
-      return { freeBytes: await disk.freeBytes(), totalBytes: await disk.totalBytes() };
+      const { bytes: freeBytes, inodes: freeInodes } = await disk.free();
+      return { freeBytes, totalBytes: await disk.totalBytes(), freeInodes };
     },
     /**
      * Bytes that a copy of each usable partition has to carry: file and WAL as they are on the
