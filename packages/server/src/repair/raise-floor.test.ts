@@ -299,6 +299,7 @@ test('raising floors skips a file that turns out to be damaged', async () => {
   await using cluster = await StoreCluster.open([ring]);
   await cluster.create(0, [0, 1, 2]);
   const [{ store, devices, active }, other] = [cluster.devices[0]!, cluster.devices[1]!];
+  await cluster.devices[0]!.put(0, { a: '1' });
   const counted = vi.spyOn(store, 'expired').mockImplementation(() => {
     throw new CodedError('PARTITION_DAMAGED', 'the index of records that expire');
   });
@@ -308,4 +309,31 @@ test('raising floors skips a file that turns out to be damaged', async () => {
   const { holdings } = await other.devices.call({ active, device: 0 }, digests, asked);
   expect(holdings).toMatchObject([{ incarnation: 'damaged' }]);
   expect(counted).toHaveBeenCalledTimes(2);
+});
+
+test('raising floors asks no empty file, and a turn of the event loop asks one file', async () => {
+  const wide = servedRing({ devices: 1, replicas: 1, power: 5 });
+  await using cluster = await StoreCluster.open([wide]);
+  const device = cluster.devices[0]!;
+  const { store, devices, active } = device;
+  for (let partition = 0; partition < wide.partitions; partition += 1) {
+    await cluster.create(partition, [0]);
+  }
+  const filled = [3, 4, 5, 6, 20, 21, 22, 23, 31];
+  for (const partition of filled) await device.put(partition, { a: '1' });
+  let turn = 0;
+  const turns: number[] = [];
+  const asked: number[] = [];
+  vi.spyOn(store, 'expired').mockImplementation((_, partition) => {
+    asked.push(partition);
+    turns.push(turn);
+    return Promise.resolve(0);
+  });
+  const ports = { store, devices, nowMs: cluster.nowMs, requireDropsAllowed: () => undefined };
+  let isOver = false;
+  const raising = raiseFloors(ports, active).finally(() => (isOver = true));
+  for (; !isOver; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(await raising).toBe(0);
+  expect(asked).toEqual(filled);
+  expect(new Set(turns).size).toBe(filled.length);
 });

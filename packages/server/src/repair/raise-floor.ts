@@ -32,7 +32,8 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
   for (let partition = 0; partition < ring.partitions; partition += 1) {
     if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;
     const info = usableInfo(ports.store, ring.keyspace, partition);
-    if (info?.state !== 'ready') continue;
+    if (info?.state !== 'ready' || info.rows + info.tombstones === 0) continue;
+    await setImmediate(); // the file may have to be opened
     try {
       const old = info.tombstones + (await ports.store.expired(ring.keyspace, partition, floorMs));
       if (old === 0) continue;
@@ -41,7 +42,6 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
     }
-    await setImmediate();
   }
   return raised;
 }
