@@ -3,7 +3,7 @@ import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { filesLook } from '@ringwright/wire/files';
 import { ringTargets, type Target } from './ring-targets.ts';
-import { fanOut, withServer } from './server-connection.ts';
+import { fanOut, keepingConnections, withServer } from './server-connection.ts';
 import { type RingStatus, ringStatus, type ServerStatus, statusOrWhyNot } from './server-status.ts';
 
 /** By address: the status, or the error that prevented it. */
@@ -15,7 +15,9 @@ export async function askServers(
   rings: ReadonlySet<string>,
 ): Promise<StatusByAddress> {
   const addresses = [...new Set(targets.map(({ address }) => address))];
-  const ask = async (address: string) => [address, await askServer(address, rings)] as const;
+  const ask = async (address: string) =>
+    // One connection for the files of all rings.
+    [address, await keepingConnections(() => askServer(address, rings))] as const;
   return new Map(await fanOut(addresses, ask));
 }
 
