@@ -17,6 +17,7 @@ import { stagedChanges, stagedState } from '@ringwright/repository/folder/builde
 import { laterWavesOf } from '@ringwright/repository/folder/later-section';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Context } from '../cli/command.ts';
 import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
 import { cancelledFindings } from '../versions/cancelled-since.ts';
@@ -93,7 +94,7 @@ export function planWanted(
   // If servers have the ring, they must drain first. A rollout then makes the holes
   // (drop-gone-devices.ts).
   const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
-  const slots = (head?.ring.partitions ?? 0) * state.replicas;
+  const slots = partitionCountOf(state.partitioner) * state.replicas;
   if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${opened.ring} …`);
   const planned = planVersion({
     head: head?.ring ?? null,

@@ -51,3 +51,12 @@ test('--if refuses a plan or commit beyond its limits, and no version is created
   const committed = await tool.json('commit cities -m grows --if moves<=12,risk=0');
   expect(committed).toMatchObject({ version: 2, moved: 12 });
 });
+
+test('a plan of millions of slots is announced, also for the first version', async () => {
+  const lines: string[] = [];
+  const tool = await ringBuilderHere({ tell: (line) => lines.push(line) });
+  await tool.json('create cities --partition-power 20 --replicas 3');
+  // Refused before the work: there are no devices.
+  expect(await tool.refusal('plan cities --offline')).toMatchObject({ exit: 2 });
+  expect(lines).toContain('planning 3145728 slots of cities …');
+});
