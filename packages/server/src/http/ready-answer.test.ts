@@ -18,9 +18,8 @@ function portsWith(
     readonly highest?: number;
   } = {},
 ): ReadyPorts {
-  const infos = Object.entries(ready).flatMap(([keyspace, partitions]) =>
-    partitions.map((partition) => ({ keyspace, partition, state: 'ready' })),
-  );
+  const info = (keyspace: string, partition: number) =>
+    (ready[keyspace] ?? []).includes(partition) ? { state: 'ready' } : null;
   const get = (name: string) => {
     if (name === small.ring.keyspace) return small;
     throw new CodedError('RING_UNKNOWN', `no ring ${name}`);
@@ -28,7 +27,7 @@ function portsWith(
   // The answer reads nothing else of the server.
   return {
     rings: { list: () => list, get, highestOnDisk: () => ({ version: shape.highest ?? 1 }) },
-    store: { list: () => infos },
+    store: { info },
     guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
     proven: { isMembersOnly: () => shape.isMembersOnly === true },
     reconnects: { isWaiting: shape.isWaiting === true },

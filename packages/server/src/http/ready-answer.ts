@@ -43,9 +43,8 @@ export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, NonMem
 export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
   const { rings, store, guard } = ports;
   const actives = ring === null ? rings.list() : [rings.get(ring)];
-  const infos = store.list();
   const found = actives.map((active) => {
-    const notReady = notReadyHere(infos, active);
+    const notReady = notReadyHere(store, active);
     const served = activeDuties(active).serve.length;
     const { keyspace } = active.ring;
     const why = whyNot(ports, active);

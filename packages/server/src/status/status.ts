@@ -16,6 +16,7 @@ import type { LoadProgress } from '../moves/load-notes.ts';
 import type { MoveControls } from '../moves/move-controls.ts';
 import { isSurplus } from '../moves/plan-duties.ts';
 import type { HeldDrops, Reconciler } from '../moves/reconciler.ts';
+import { usableInfo } from '../peers/holdings.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { LogLoss, Scrubber } from '../repair/scrubber.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
@@ -163,10 +164,13 @@ export interface ServerStatus {
 
 /** `infos`: all partitions that are here. */
 export function serverStatus(ports: StatusPorts, infos = ports.store.list()): ServerStatus {
-  const byRing = Map.groupBy(infos, ({ keyspace }) => keyspace);
-  const rings = ports.rings
-    .list()
-    .map((active) => ringStatus(ports, active, byRing.get(active.ring.keyspace) ?? []));
+  const infosByRing = Map.groupBy(infos, ({ keyspace }) => keyspace);
+  const damagedByRing = Map.groupBy(ports.store.damaged(), ({ keyspace }) => keyspace);
+  const rings = ports.rings.list().map((active) => {
+    const { keyspace } = active.ring;
+    const here = infosByRing.get(keyspace) ?? [];
+    return ringStatus(ports, active, { infos: here, damaged: damagedByRing.get(keyspace) ?? [] });
+  });
   return {
     version: programVersion,
     wireVersion,
@@ -195,18 +199,15 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
 
 /** Whether every partition that the rings give this device can be read here. */
 export function isAllReady({ rings, store }: Pick<StatusPorts, 'rings' | 'store'>): boolean {
-  const infos = store.list();
-  return rings.list().every((active) => notReadyHere(infos, active) === 0);
+  return rings.list().every((active) => notReadyHere(store, active) === 0);
 }
 
 /** Counts the partitions that the ring gives this device and that cannot be read here yet. */
-export function notReadyHere(infos: readonly PartitionInfo[], active: ActiveRing): number {
-  const ready = new Set<number>();
-  for (const info of infos) {
-    if (info.keyspace === active.ring.keyspace && info.state === 'ready') ready.add(info.partition);
-  }
-  const { serve } = activeDuties(active);
-  return serve.reduce((count, partition) => count + (ready.has(partition) ? 0 : 1), 0);
+export function notReadyHere(store: Pick<Store, 'info'>, active: ActiveRing): number {
+  const { keyspace } = active.ring;
+  const isReady = (partition: number): boolean =>
+    usableInfo(store, keyspace, partition)?.state === 'ready';
+  return activeDuties(active).serve.reduce((count, one) => count + (isReady(one) ? 0 : 1), 0);
 }
 
 /** Returns the bytes of the values in each partition of a ring here, as [partition, bytes]. */
@@ -218,14 +219,19 @@ export function partitionSizes(
   return infos.map(({ partition, bytes }) => [partition, bytes]);
 }
 
-/** `infos`: partitions of this ring that are here. */
+interface PartitionsHere {
+  readonly infos: readonly PartitionInfo[];
+  readonly damaged: ReturnType<Store['damaged']>;
+}
+
+/** The partitions are those of this ring. */
 function ringStatus(
   ports: StatusPorts,
   active: ActiveRing,
-  infos: readonly PartitionInfo[],
+  { infos, damaged }: PartitionsHere,
 ): RingStatus {
   const { keyspace, version } = active.ring;
-  const notReady = notReadyHere(infos, active);
+  const notReady = notReadyHere(ports.store, active);
   const draining = ports.reconciler.draining(keyspace);
   const surplus = infos
     .map(({ partition }) => partition)
@@ -240,10 +246,7 @@ function ringStatus(
     device: active.self,
     serving: activeDuties(active).serve.length - notReady,
     notReady,
-    damaged: ports.store
-      .damaged()
-      .filter((one) => one.keyspace === keyspace)
-      .map(({ partition, error }) => ({ partition, reason: error.message })),
+    damaged: damaged.map(({ partition, error }) => ({ partition, reason: error.message })),
     failing: ports.reconciler.failing(keyspace),
     loads: ports.reconciler.progress(keyspace),
     ...controlsOf(ports, active),
