@@ -38,3 +38,10 @@ test('a server that does not answer is named with the time that it had', async (
     message: `${address} did not answer within 20 ms`,
   });
 });
+
+test.each(['例え.invalid', 'bücher.invalid'])('%s is a name like others', async (name) => {
+  const address = `${name}:6200`;
+  await expect(getHttp(address, '/', { proof: null, timeoutMs: 10_000 })).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+  });
+});

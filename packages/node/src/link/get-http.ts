@@ -5,6 +5,7 @@ import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
 import { notReached } from './not-reached.ts';
 import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
+import { socketUrl } from './socket-url.ts';
 
 // An import would evaluate all its exports, and load what programs that only send requests do not
 // need.
@@ -36,9 +37,11 @@ export async function getHttp(
   path: string,
   { proof, timeoutMs, token = null, identity = null, bytesMax = httpAnswerBytesMax }: Asking,
 ): Promise<HttpResponse> {
+  // A header takes only ASCII: a URL has other letters of a name in punycode.
+  const { host } = new URL(socketUrl(address));
   const signal = AbortSignal.timeout(timeoutMs);
   const proven = proof === null ? null : await proveServer(address, { proof, identity, timeoutMs });
-  const { ip: host, port } = splitAddress(address);
+  const { ip, port } = splitAddress(address);
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
       const late = `${address} did not answer within ${timeoutMs} ms`; // it may be busy
@@ -49,8 +52,8 @@ export async function getHttp(
       );
     };
     const sent = request({
-      ...{ host, port, path, signal },
-      headers: { host: address, connection: 'close', ...bearer(token) },
+      ...{ host: ip, port, path, signal },
+      headers: { host, connection: 'close', ...bearer(token) },
       ...(proven !== null && { createConnection: () => proven.socket }),
     });
     sent.once('error', fail);

@@ -9,8 +9,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { freePorts } from '../free-ports.ts';
-import { Link, type LinkPorts, socketUrl } from './link.ts';
+import { Link, type LinkPorts } from './link.ts';
 import { socketChannel } from './socket-channel.ts';
+import { socketUrl } from './socket-url.ts';
 
 const double = messageKind({ method: 'double', request: z.int(), answer: z.int() });
 

@@ -17,6 +17,7 @@ import {
   type TlsIdentity,
 } from './prove-server.ts';
 import { type ChannelOptions, socketChannel } from './socket-channel.ts';
+import { socketUrl } from './socket-url.ts';
 
 export interface LinkPorts extends ChannelOptions {
   /** A clock that never steps; the machine's clock may be set back by an hour. */
@@ -204,22 +205,4 @@ export class Link implements Caller {
   #unreachable(why: string): CodedError {
     return new CodedError('PEER_UNREACHABLE', `${this.address} ${why}`);
   }
-}
-
-/**
- * The wire URL of a server with the address IP:PORT, [IPV6]:PORT or NAME:PORT. Throws
- * PEER_UNREACHABLE for an address that no URL can express, which an imported ring may have:
- * [fe80::1%eth0].
- */
-export function socketUrl(address: string): string {
-  const url = `ws://${address}/v1/wire`;
-  if (URL.canParse(url)) return url;
-  throw new CodedError(
-    'PEER_UNREACHABLE',
-    `${address} is not an address that can be connected to`,
-    {
-      hint: 'ring-builder set-device changes it: use an address without a zone id, or a name',
-      details: { address },
-    },
-  );
 }
