@@ -1,6 +1,11 @@
 // Message and code of anything that was thrown. Pure.
 
+/** For an AggregateError without a message, that of each error in it. */
 export function messageOf(thrown: unknown): string {
+  // Node's result of connecting to each address of a name.
+  if (thrown instanceof AggregateError && thrown.message === '') {
+    return thrown.errors.map(messageOf).join('; ');
+  }
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 

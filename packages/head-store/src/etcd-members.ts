@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
 import { etcdCallMs, etcdWatchMs } from '@ringwright/base/limits';
-import { codeOf } from '@ringwright/base/thrown';
+import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { z } from 'zod';
 import { type EtcdPlace, type EtcdPost, postEtcd, readSecret } from './etcd-request.ts';
 
@@ -120,7 +120,7 @@ function neverConnected(error: unknown): boolean {
 }
 
 function unreachable(members: readonly string[], cause: unknown): CodedError {
-  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
   const message = `no member of etcd at ${members.join(', ')} answers${why}`;
   return new CodedError('HEAD_STORE_UNREACHABLE', message, {
     hint: tlsCode.test(codeOf(cause))

@@ -1,5 +1,6 @@
 // Explains why there is no connection to a server, for the caller.
 import { CodedError } from '@ringwright/base/coded-error';
+import { messageOf } from '@ringwright/base/thrown';
 
 interface Cause extends Error {
   readonly code?: string;
@@ -33,7 +34,7 @@ export function notReached(
   const isCut = isPlain && cause.code === 'ECONNRESET';
   const why = isCut
     ? 'it closed the connection, as a server with --tls or a Redis port does'
-    : cause.message;
+    : messageOf(cause);
   return new CodedError('PEER_UNREACHABLE', `${address} cannot be reached: ${why}`, {
     ...(isCut && { hint: hints[reader].cut }),
     cause,

@@ -5,6 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
 import { sha256 } from '@ringwright/base/sha256';
 import { shortened } from '@ringwright/base/shortened';
+import { messageOf } from '@ringwright/base/thrown';
 
 /**
  * What a server must prove. `device`: one of these keys, with its self-made certificate. `key`: one
@@ -114,8 +115,8 @@ function handshake(address: string, { proof, identity, timeoutMs }: Attempt): Pr
 const PLAIN_CODES = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|INVALID_SESSION_ID/;
 
 function refusalOf(address: string, cause: Error & { readonly code?: string }): CodedError {
-  const { code = '', message } = cause;
-  const why = PLAIN_CODES.test(code) ? 'it does not speak TLS' : message;
+  const { code = '' } = cause;
+  const why = PLAIN_CODES.test(code) ? 'it does not speak TLS' : messageOf(cause);
   const text = `${address} cannot be reached: ${why}`;
   return new CodedError('PEER_UNREACHABLE', text, { details: { address }, cause });
 }

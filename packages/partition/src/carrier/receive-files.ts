@@ -80,7 +80,7 @@ export class FileReceiver {
       socket.write(packGreeting(ticket));
     });
     let reason = 'the source closed the connection';
-    socket.once('error', ({ message }) => void (reason = message));
+    socket.once('error', (error) => void (reason = messageOf(error)));
     socket.once('close', () => {
       if (this.#incoming.get(id)?.socket !== socket) return;
       incoming.socket = null;

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 import { repeatedLineMsMin } from '@ringwright/base/limits';
 import { printableLines } from '@ringwright/base/printable';
+import { messageOf } from '@ringwright/base/thrown';
 import { monotonicMs } from '@ringwright/node/system-clock';
 import {
   type DestinationStream,
@@ -90,6 +91,6 @@ function wordsOf(error: Error): string[] {
 /** Expected failures need no stack; bugs do. */
 function describeError(error: unknown): unknown {
   if (error instanceof CodedError)
-    return { ...error.toJSON(), cause: error.cause instanceof Error ? error.cause.message : '' };
+    return { ...error.toJSON(), cause: error.cause instanceof Error ? messageOf(error.cause) : '' };
   return error instanceof Error ? stdSerializers.err(error) : error;
 }
