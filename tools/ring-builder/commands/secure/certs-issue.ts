@@ -1,6 +1,7 @@
 // ring-builder certs init and issue: make an authority, and bundles for the addresses of servers.
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { grantOfWord, grantUri } from '@ringwright/access/grant';
 import { CodedError } from '@ringwright/base/coded-error';
 import { certificateLifeDays } from '@ringwright/base/limits-commands';
@@ -113,8 +114,9 @@ export function shortLife(
 
 function namesFor(addresses: readonly string[]): Names {
   return addresses.map((value) => {
-    if (isIP(value) !== 0) return { type: 'ip', value };
-    if (/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i.test(value)) return { type: 'dns', value };
+    if (isIP(value) !== 0) return { type: 'ip', value: plainAddress(value) };
+    const name = dnsName(value);
+    if (/^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(name)) return { type: 'dns', value: name };
     throw usage(
       `${JSON.stringify(value)} is neither an IP address nor a host name`,
       'without the port',
@@ -122,11 +124,27 @@ function namesFor(addresses: readonly string[]): Names {
   });
 }
 
+/**
+ * Returns an IP address as the library of certificates reads it: IPv6 without an IPv4 part, and
+ * without a zone, which no certificate can have.
+ */
+function plainAddress(typed: string): string {
+  if (isIP(typed) === 4) return typed;
+  return new URL(`http://[${typed.replace(/%.*/, '')}]`).hostname.slice(1, -1);
+}
+
+/** Returns a host name as certificates have it: in ASCII (RFC 3492), without a final dot. */
+function dnsName(typed: string): string {
+  const name = /^\p{ASCII}*$/u.test(typed) ? typed : domainToASCII(typed);
+  return name.replace(/\.$/, '');
+}
+
 /** Returns a file name. Some file systems do not accept the colons of IPv6 addresses. */
 function bundleName(typed: string): string {
-  const name = typed.replaceAll(':', '-').toLowerCase();
-  if (/^[a-z0-9][a-z0-9.-]{0,127}$/.test(name) && !name.startsWith('authority')) return name;
-  throw new CodedError('NAME_INVALID', `bundle name ${JSON.stringify(typed)} is not [a-z0-9.-]`, {
+  const plain = dnsName(typed).replaceAll(/[:%]/g, '-').toLowerCase();
+  const name = plain.replace(/^-/, '0-'); // ::1 is 0::1 too
+  if (/^[a-z0-9_][a-z0-9._-]{0,127}$/.test(name) && !name.startsWith('authority')) return name;
+  throw new CodedError('NAME_INVALID', `bundle name ${JSON.stringify(typed)} is not [a-z0-9._-]`, {
     hint: 'such as db3, at most 128 characters; authority… is reserved',
   });
 }

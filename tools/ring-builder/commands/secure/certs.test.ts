@@ -185,3 +185,18 @@ test('without certificates, certs list advises certs init with the ring servers'
   expect(lines[0]).toMatch(/^no certificate is in .*certs: --certs DIR selects another folder$/);
   expect(next).toBe('ring-builder certs init 10.0.0.7 10.0.0.8');
 });
+
+test('every host that a ring may name gets a bundle, under a file name', async () => {
+  const { tool, keys } = await keeper();
+  await tool.json(`certs init ::1 ::ffff:127.0.0.1 bücher.example. db_1 ${keys}`);
+  const { certificates } = await tool.json<{ certificates: { name: string; names: string[] }[] }>(
+    'certs list',
+  );
+  const named = certificates.flatMap(({ name, names }) => names.map((one) => [name, one]));
+  expect(named).toEqual([
+    ['0--1', '::1'],
+    ['0--ffff-127.0.0.1', '::ffff:7f00:1'],
+    ['db_1', 'db_1'],
+    ['xn--bcher-kva.example', 'xn--bcher-kva.example'],
+  ]);
+});
