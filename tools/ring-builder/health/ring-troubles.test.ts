@@ -38,6 +38,8 @@ function judge(
     readonly putBack?: boolean;
     /** The second server's --device. */
     readonly startedAs?: string;
+    /** The address that the second server was started with. */
+    readonly ownAddress?: string;
     readonly demandsTrust?: boolean;
     /** Whether the log of the folder has another version 1 than a server names. */
     readonly isOther?: boolean;
@@ -70,7 +72,14 @@ function judge(
         : { names: 'IP Address:127.0.0.1', ends: afterDays(ends.certificate) };
     const apart = { address: '127.0.0.1:6200', connected: !(id === 1 && world.isApart === true) };
     const peers = [apart, ...(world.peers ?? [])];
-    const known = { address, ready: true, rings, peers, uptimeMs: world.uptimeMs ?? 600_000 };
+    const ownAddress = id === 1 ? (world.ownAddress ?? address) : address;
+    const known = {
+      address: ownAddress,
+      ready: true,
+      rings,
+      peers,
+      uptimeMs: world.uptimeMs ?? 600_000,
+    };
     const startedAs = id === 1 ? (world.startedAs ?? null) : null;
     const putBack = id === 1 && world.putBack === true;
     const data = { disk, refusals, logLoss, putBack };
@@ -197,6 +206,16 @@ test('a server started under another name than in the ring is reported with both
   const held = { drops: 3, quarantines: 0 };
   const holding = judge(first, () => ({ device: null, held }), { startedAs: 'wrong' }).troubles;
   expect(holding).toMatchObject([{ kind: 'inactive', why }]);
+});
+
+test('a server started at another address than in the ring is reported with both addresses', () => {
+  const world = { startedAs: 'sd1', ownAddress: '[::ffff:127.0.0.1]:6201' };
+  const { troubles } = judge(first, () => ({ device: null }), world);
+  const why =
+    'its own address is [::ffff:127.0.0.1]:6201, but the ring calls it 127.0.0.1:6201: ' +
+    'start it with --advertise 127.0.0.1:6201, or change the address in the ring';
+  const command = 'set-device cities d1 --ip ::ffff:127.0.0.1 --port 6201';
+  expect(troubles).toMatchObject([{ kind: 'inactive', why, command }]);
 });
 
 test('an unsigned ring is a trouble on a server that requires signatures', () => {

@@ -5,6 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes, diskReserveInodes } from '@ringwright/base/limits-store';
 import { quoteOption } from '@ringwright/base/quote-command';
+import { splitAddress } from '@ringwright/base/server-address';
 import { printBytes } from '../cli/print-bytes.ts';
 import { needsToken } from '../servers/advice-rows.ts';
 import { commandsForRoom, lowerWeight } from '../servers/full-disk.ts';
@@ -151,14 +152,23 @@ function versionTroubles(
   return found;
 }
 
-/** For a server that has the ring but does not find its own device name under its address. */
+/** For a server that has the ring but does not find its own address and device name in it. */
 function unnamedTrouble(
-  { status, devices }: Pick<ServerReport, 'status' | 'devices'>,
+  { address, status, devices }: Pick<ServerReport, 'address' | 'status' | 'devices'>,
   { keyspace, devices: named }: ReferenceHead['ring'],
   trouble: Make,
 ): Trouble {
   const startedAs = status instanceof Error ? null : (status.device ?? null);
   const names = devices.map((id) => named[id]?.device ?? '');
+  const ownAddress = status instanceof Error ? address : status.address;
+  if (ownAddress !== address && names.length > 0) {
+    const { ip, port } = splitAddress(ownAddress);
+    const id = devices.find((one) => named[one]?.device === startedAs) ?? devices[0];
+    const help = `set-device ${keyspace} d${id} ${quoteOption('ip', ip)} --port ${port}`;
+    const why = `its own address is ${ownAddress}, but the ring calls it ${address}`;
+    const ways = `start it with --advertise ${address}, or change the address in the ring`;
+    return trouble('inactive', `${why}: ${ways}`, help);
+  }
   if (startedAs === null || names.length === 0) {
     return trouble('inactive', 'its own device is not in the ring', `status ${keyspace}`);
   }
