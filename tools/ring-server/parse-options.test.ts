@@ -78,6 +78,9 @@ test.each([
   ['--listen here:x', '--listen here:x: wanted IP:PORT, such as 10.0.0.1:6200'],
   ['--advertise 10.0.0.1:70000', 'such as 10.0.0.1:6200, with a port up to 65535'],
   ['--listen 0.0.0.0:6200', '--listen 0.0.0.0:6200: needs --advertise IP:PORT too'],
+  ['--listen [::0]:6200', 'needs --advertise IP:PORT too'],
+  ['--listen [0:0:0:0:0:0:0:0]:6200', 'needs --advertise IP:PORT too'],
+  ['--listen [::FFFF:0.0.0.0]:6200', 'needs --advertise IP:PORT too'],
   ['--allow-host a:b', '--allow-host a:b: is not a host name, such as sd1.example or .example'],
 ])('%s is refused with a sentence that names the option', async (args, message) => {
   await expect(parseOptions(['--data', '/x', ...args.split(' ')])).rejects.toMatchObject({

@@ -41,8 +41,8 @@ const sizeField = z.string().transform((text, context) => {
 
 const isAllowedHost = (name: string): boolean => isHost(name.replace(/^\./, ''));
 
-/** A wildcard address, which cannot be the address that a ring names for a device. */
-const wildcard = /^(0\.0\.0\.0|\[::\]):/;
+/** A wildcard address, in any spelling: it cannot be what a ring names for a device. */
+const wildcard = /^(0\.0\.0\.0|\[(::ffff:)?[0:.]+\]):/i;
 
 const optionsSchema = z.strictObject({
   data: z.string().min(1).describe('data directory of this device'),
