@@ -6,4 +6,7 @@ import { bundleOf } from '@ringwright/node/bundle';
 import { prepareNode } from '@ringwright/node/prepare-node';
 
 prepareNode('ring-builder');
+// Half of these threads resolve names, each for seconds if no resolver answers: one for each server
+// that is asked at the same time (serversAtOnceMax).
+process.env.UV_THREADPOOL_SIZE ??= '64';
 await import(bundleOf('ring-builder') ?? './main.ts');
