@@ -274,3 +274,18 @@ test('a link without a known key connects once there is one', async () => {
   monotonicMs += link.pausedMs;
   expect(await link.call(double, 3, 10_000)).toBe(6);
 });
+
+test('a server that falls silent after its proof does not keep its callers waiting', async () => {
+  const { port, http } = await listening();
+  http.removeAllListeners('upgrade').on('upgrade', () => undefined);
+  const link = linkTo(
+    port,
+    { by: 'device', keys: new Set([idOf(device)]) },
+    { connectTimeoutMs: 500 },
+  );
+  await expect(link.connect()).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    message: expect.stringContaining('Opening handshake has timed out'),
+  });
+  expect(link.pausedMs).toBeGreaterThan(0);
+});

@@ -137,7 +137,7 @@ export class Link implements Caller {
 
   async #open(): Promise<CallChannel> {
     const url = socketUrl(this.address);
-    const { reader = 'operator' } = this.#ports;
+    const { reader = 'operator', connectTimeoutMs: timeoutMs } = this.#ports;
     const proven = await this.#prove();
     if (this.#closed) {
       proven?.socket.destroy();
@@ -145,8 +145,9 @@ export class Link implements Caller {
     }
     const socket = new WebSocket(url, {
       ...socketSettings,
-      handshakeTimeout: this.#ports.connectTimeoutMs,
-      ...(proven && { createConnection: () => proven.socket }),
+      handshakeTimeout: timeoutMs,
+      // Node applies the timeout only to connections that it makes itself; ws ends it once open.
+      ...(proven && { createConnection: () => proven.socket.setTimeout(timeoutMs) }),
       headers: bearer(this.#ports.token?.(this.address) ?? null),
     });
     this.#socket = socket;
