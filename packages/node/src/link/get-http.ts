@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { httpAnswerBytesMax } from '@ringwright/base/limits';
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
+import { lookUp } from './look-up.ts';
 import { notReached } from './not-reached.ts';
 import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
 import { socketUrl } from './socket-url.ts';
@@ -52,7 +53,7 @@ export async function getHttp(
       );
     };
     const sent = request({
-      ...{ host: ip, port, path, signal },
+      ...{ host: ip, port, lookup: lookUp, path, signal },
       headers: { host, connection: 'close', ...bearer(token) },
       ...(proven !== null && { createConnection: () => proven.socket }),
     });

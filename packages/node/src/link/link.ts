@@ -9,6 +9,7 @@ import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { bearer } from './bearer.ts';
 import { keepAlive } from './keep-alive.ts';
+import { lookUp } from './look-up.ts';
 import { type HintReader, notReached, notUpgraded } from './not-reached.ts';
 import {
   type ProvenServer,
@@ -146,6 +147,7 @@ export class Link implements Caller {
     const socket = new WebSocket(url, {
       ...socketSettings,
       handshakeTimeout: timeoutMs,
+      lookup: lookUp,
       // Node applies the timeout only to connections that it makes itself; ws ends it once open.
       ...(proven && { createConnection: () => proven.socket.setTimeout(timeoutMs) }),
       headers: bearer(this.#ports.token?.(this.address) ?? null),

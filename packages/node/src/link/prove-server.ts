@@ -6,6 +6,7 @@ import { splitAddress } from '@ringwright/base/server-address';
 import { sha256 } from '@ringwright/base/sha256';
 import { shortened } from '@ringwright/base/shortened';
 import { messageOf } from '@ringwright/base/thrown';
+import { lookUp } from './look-up.ts';
 
 /**
  * What a server must prove. `device`: one of these keys, with its self-made certificate. `key`: one
@@ -92,7 +93,7 @@ function handshake(address: string, { proof, identity, timeoutMs }: Attempt): Pr
   return new Promise((resolve, reject) => {
     const socket = connect({
       // Otherwise Node would end the connection without telling what certificate it saw.
-      ...{ host, port, minVersion: 'TLSv1.3', rejectUnauthorized: false },
+      ...{ host, port, lookup: lookUp, minVersion: 'TLSv1.3', rejectUnauthorized: false },
       ...(proof.by === 'authority' && { ca: proof.ca }),
       ...(proof.by === 'device' && { servername: deviceServerName }),
       ...identity,
