@@ -14,7 +14,7 @@ import {
 import type { LogEntry } from './folder/log-entry.ts';
 import { headOf, lastVersionEntry, type RingLog, readRingLog } from './folder/read-log.ts';
 import { readVersionFile, requireLogged } from './folder/read-version.ts';
-import { requireRing } from './folder/require-ring.ts';
+import { requireFolderOf, requireRing } from './folder/require-ring.ts';
 import { type RingFolder, versionPath } from './folder/ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 
@@ -31,7 +31,7 @@ export interface OpenedRing {
 
 /**
  * Returns state, staged changes and head. Throws RING_UNKNOWN, RING_LOG_DAMAGED,
- * BUILDER_FILE_INVALID, and RING_FILE_INVALID where builder.json is behind.
+ * BUILDER_FILE_INVALID, RING_FOREIGN, and RING_FILE_INVALID where builder.json is behind.
  */
 export async function openRing(rings: string, ring: string): Promise<OpenedRing> {
   const folder = await requireRing(rings, ring);
@@ -78,7 +78,10 @@ export async function readFolder(folder: RingFolder): Promise<FolderContent> {
 
 export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> {
   const file = parseBuilderFile(await readRegularText(folder.builder));
-  if (typeof file !== 'string') return file;
+  if (typeof file !== 'string') {
+    requireFolderOf(folder, file.state.ring);
+    return file;
+  }
   throw new CodedError('BUILDER_FILE_INVALID', `${folder.builder} ${file}`, {
     hint:
       'if a newer ring-builder wrote it, use that one; otherwise restore it from git, then: ' +

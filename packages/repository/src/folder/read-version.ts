@@ -8,7 +8,7 @@ import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { type LogEntry, makesVersion, type Pruning, pruningOf } from './log-entry.ts';
 import { readEntries, requireHead } from './read-log.ts';
-import { requireRing } from './require-ring.ts';
+import { requireFolderOf, requireRing } from './require-ring.ts';
 import { archiveOf, type RingFolder, versionPath } from './ring-folder.ts';
 import { versionSpan } from './version-span.ts';
 
@@ -22,7 +22,7 @@ export interface StoredVersion extends Omit<RingFile, 'builder'> {
 /**
  * Returns a committed version, decoded, with the id that the log names. Throws RING_UNKNOWN,
  * RING_EMPTY, RING_LOG_DAMAGED, RING_VERSION_UNKNOWN with the versions that exist,
- * RING_VERSION_PRUNED, RING_FILE_INVALID.
+ * RING_VERSION_PRUNED, RING_FILE_INVALID, RING_FOREIGN.
  */
 export async function readVersion(
   rings: string,
@@ -53,6 +53,7 @@ export async function readVersion(
   }
   const stored = await readVersionFile(folder, versionNumber, path);
   requireLogged(stored, entry, { ring, path });
+  requireFolderOf(folder, stored.ring.keyspace);
   return stored;
 }
 

@@ -1,9 +1,9 @@
 // Requires a named ring to exist. If it does not, suggests similar names and how to restore a lost
 // ring.
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { quoteCommand } from '@ringwright/base/quote-command';
+import { quoteCommand, quoteWord } from '@ringwright/base/quote-command';
 import { exists, nullIfMissing } from '@ringwright/node/missing-file';
 import { listRings } from './list-rings.ts';
 import { type RingFolder, replacedPath, ringFolder } from './ring-folder.ts';
@@ -62,6 +62,20 @@ function builderLost({ ring, builder, versions }: RingFolder): CodedError {
       'restore it from git or a copy; or take over what a server has, which keeps this folder: ' +
       `ring-builder restore ${ring} --from IP:PORT --replace, or --from a file in ${versions}`,
     details: { ring, path: builder },
+  });
+}
+
+/** Throws RING_FOREIGN if the folder has the files of a ring with another name. */
+export function requireFolderOf(folder: RingFolder, ring: string): void {
+  if (folder.ring === ring) return;
+  const path = join(dirname(folder.path), ring);
+  const message = `${folder.path} contains ring ${ring}, but a ring's folder has the ring's name`;
+  throw new CodedError('RING_FOREIGN', message, {
+    hint:
+      `if it was renamed: mv ${quoteWord(folder.path)} ${quoteWord(path)}; if it is a copy, ` +
+      'remove it. A ring keeps its name: for another one, create a ring, then copy the records ' +
+      `with ring-builder archive-data ${ring} and restore-data`,
+    details: { ring: folder.ring, found: ring, path: folder.path },
   });
 }
 

@@ -15,7 +15,7 @@ import {
 import { makesVersion } from '../folder/log-entry.ts';
 import { headOf } from '../folder/read-log.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
-import { requireRing } from '../folder/require-ring.ts';
+import { requireFolderOf, requireRing } from '../folder/require-ring.ts';
 import { type RingFolder } from '../folder/ring-folder.ts';
 import { readStoreFile } from '../shared/store-file.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
@@ -46,7 +46,7 @@ export interface Verification {
 /**
  * Checks everything of a ring and the trust document of its folder, and changes nothing. `pin`: a
  * root id from elsewhere. Without it a folder cannot be told from one that is entirely made up.
- * Throws NAME_INVALID, RING_UNKNOWN.
+ * Throws NAME_INVALID, RING_UNKNOWN, RING_FOREIGN.
  */
 export async function verifyRepository(
   rings: string,
@@ -64,6 +64,7 @@ export async function verifyRepository(
   });
   const text = await readRegularText(folder.builder);
   const builder = parseBuilderFile(text);
+  if (typeof builder !== 'string') requireFolderOf(folder, builder.state.ring);
   const builderFindings =
     typeof builder === 'string'
       ? [{ code: 'BUILDER_FILE_INVALID', message: `builder.json ${builder}` }]
