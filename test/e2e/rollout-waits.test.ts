@@ -48,6 +48,30 @@ test('outside its hours a rollout waits, and then continues by itself', limit, a
   expect(await rollout).toMatchObject({ end: 'done', left: [], inFlight: 0 });
 });
 
+test(
+  'outside its hours a rollout finishes the moves in flight, and begins no others',
+  limit,
+  async () => {
+    const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+    const joiner = await cluster.addServer();
+    const { version } = await cluster.commit('add', joiner.text, '1');
+    // Three moves copy; the others would have room beside them.
+    await cluster.builder.json(`rollout ${keyspace} --max-moves 3 --step`);
+    const { moves } = await cluster.head();
+    let hour = 12;
+    const { world, hears } = listener();
+    const here = await ringBuilderHere({ ...world, rings: cluster.rings, localHour: () => hour });
+    const rollout = here.json(`rollout ${keyspace} --window 22-6`);
+    await hears('waiting for 22-6');
+    const daytime = await cluster.head();
+    expect(daytime.version).toBe(version + 2);
+    expect(daytime.moves).toHaveLength(moves.length - 3);
+    expect(daytime.moves.every(({ state }) => state === 'PROPOSED')).toBe(true);
+    hour = 22;
+    expect(await rollout).toMatchObject({ end: 'done', left: [], inFlight: 0 });
+  },
+);
+
 test('a rollout waits for a held lock, and names its holder at the timeout', limit, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 4 });
   const joiner = await cluster.addServer();

@@ -162,7 +162,7 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
   const step = nextRolloutStep(head.ring, await askCopyLimits(head, options));
   const stopReason = step.kind === 'drain' ? null : whyStop(rollout, step);
   if (stopReason !== null) return { end: stopReason };
-  if (step.kind === 'initialize' && (await waitForHours(rollout, head))) return null;
+  if (step.kind === 'initialize' && isOutside(rollout)) return finishOnly(rollout, head);
   if (step.kind === 'initialize') {
     const assignments = new Set(step.moves.map(({ assignment }) => assignment));
     const { keyspace, version } = head.ring;
@@ -181,6 +181,15 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
     return drain(rollout, head);
   }
   totals.versions += 1;
+  return null;
+}
+
+/** Outside the hours: finishes the moves in flight. With none, or only paused ones, it waits. */
+async function finishOnly(rollout: Rollout, head: StoredVersion): Promise<null> {
+  const copying = head.ring.moves.filter(({ state }) => state === 'INITIALIZING');
+  const end = copying.length === 0 ? 'none' : await finalize(rollout, head, copying);
+  if (end === 'advanced') rollout.totals.versions += 1;
+  else if (end !== null) await waitForHours(rollout, head);
   return null;
 }
 
