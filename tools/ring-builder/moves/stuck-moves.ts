@@ -2,7 +2,7 @@
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { deviceIdsAt, quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
-import { asCommands, deviceNames } from '../servers/gone-for-good.ts';
+import { asCommands, deviceNames, removedIn } from '../servers/gone-for-good.ts';
 import type { MoveRow, StatusByDevice } from './move-rows.ts';
 
 type Moved = Pick<MoveRow, 'partition' | 'from'>;
@@ -63,12 +63,7 @@ export function stuckOf(
   rows: readonly MoveRow[],
   statuses: StatusByDevice,
 ): StuckAdvice | null {
-  const removed = state?.devices.filter((device) => device?.state === 'removed') ?? [];
-  return stuckAdvice(
-    { ring, removed: removed.flatMap((device) => device?.id ?? []) },
-    rows,
-    statuses,
-  );
+  return stuckAdvice({ ring, removed: removedIn(state) }, rows, statuses);
 }
 
 /**

@@ -54,6 +54,15 @@ test('a rollout does not wait for removed servers, and others get advice what to
   expect(linesOf(planAwayLines(ring, planAway(ring, moves, all)!)).join()).not.toContain('remove');
 });
 
+test('a split that fills slots on removed servers is said to wait for them', () => {
+  const found = planAway(ring, [move(4, null, 1), move(1, 1, 0)], [server(1, false)])!;
+  expect(found).toMatchObject({ slotsTo: 1, slotsToRemoved: 1 });
+  const text = linesOf(planAwayLines(ring, found)).join('\n');
+  expect(text).toContain('removed, but the split or merge fills 1 slot there first; if it will');
+  expect(text).toContain('ring-builder unstage cities NUMBER');
+  expect(text).not.toContain('does not wait');
+});
+
 test('plan asks the servers and reports the effect of a removed device in numbers', async () => {
   const tool = await ringBuilderHere();
   // No server listens at these ports.

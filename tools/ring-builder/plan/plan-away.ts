@@ -26,6 +26,8 @@ export interface PlanWithoutServers {
   readonly slotsFrom: number;
   /** Slots that move to them. */
   readonly slotsTo: number;
+  /** Of these: slots that a split or merge fills on removed devices. */
+  readonly slotsToRemoved: number;
   /** Partitions whose moves need N - W + 1 other holders, where fewer answer; the first ten. */
   readonly stuck: number;
   readonly stuckFirst: readonly number[];
@@ -41,6 +43,7 @@ export function planAway(
 ): PlanWithoutServers | null {
   if (servers.length === 0) return null;
   const away = new Set(servers.flatMap(({ devices }) => devices));
+  const removed = new Set(servers.flatMap((one) => (one.required ? [] : one.devices)));
   const fromAway = moves.filter(({ from }) => from !== null && away.has(from));
   const grown = moves.filter(({ from }) => from === null);
   const lacking = [...fromAway, ...grown].filter((move) => !hasSources(head, move, away));
@@ -50,6 +53,7 @@ export function planAway(
     holders: unreachableImpact(head, away),
     slotsFrom: fromAway.length,
     slotsTo: moves.filter(({ to }) => away.has(to)).length,
+    slotsToRemoved: moves.filter(({ to }) => removed.has(to)).length,
     stuck: stuck.length,
     stuckFirst: stuck.slice(0, PARTITIONS_SHOWN_MAX),
   };
@@ -68,10 +72,24 @@ export function planAwayLines(head: Ring, found: PlanWithoutServers): Lines {
     slotsTo > 0 &&
       `${counted(slotsTo, 'slot moves', 'slots move')} there: a rollout waits for this`,
     ...stuckLines(head, found),
-    removed.length > 0 &&
-      `${awayNames(removed)}: removed, so a rollout does not wait for an answer`,
+    removed.length > 0 && removedLine(head, found, awayNames(removed)),
     required.length > 0 && adviceLine(head, required),
   ];
+}
+
+/** Before other moves, a split or merge fills its slots on all holders, removed ones too. */
+function removedLine(
+  { keyspace }: Ring,
+  { slotsToRemoved }: PlanWithoutServers,
+  names: string,
+): string {
+  if (slotsToRemoved === 0) return `${names}: removed, so a rollout does not wait for an answer`;
+  const slots = counted(slotsToRemoved, 'slot', 'slots');
+  return (
+    `${names}: removed, but the split or merge fills ${slots} there first; if it will not come ` +
+    `back, ring-builder unstage ${keyspace} NUMBER, with the number of the split or merge in ` +
+    `ring-builder status ${keyspace}, and stage it again after the rollout of the removal`
+  );
 }
 
 function stuckLines({ keyspace }: Ring, { stuck, stuckFirst }: PlanWithoutServers): string[] {

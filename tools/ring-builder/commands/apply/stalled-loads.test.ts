@@ -97,3 +97,16 @@ test('if the source does not answer, the hint names it and the command to force'
   const statuses = new Map([...saying('d2 cannot be reached', 9e9)].slice(0, 1));
   expect(stall(statuses).hint).toMatch(/^moves need complete files of d2: .* cities force all /);
 });
+
+test('if a split fills slots on a removed server, the hint is to start it or to cancel', () => {
+  // A removed server that does not answer is not in the statuses.
+  const statuses = new Map([...saying('', 9e9)].slice(1));
+  const rows = moveRows(ring, statuses);
+  const state = { devices: [null, { id: 1, state: 'removed' }] } as unknown as BuilderState;
+  const { hint } = stalledLoads({ ring, state }, statuses, { rows, stallMs: 60_000 });
+  expect(hint).toBe(
+    'start d1 and repeat the command: it continues where it stopped; if it will not come back: ' +
+      'ring-builder moves cities cancel d1 && ' +
+      "ring-builder commit cities -m 'will not come back' && ring-builder rollout cities",
+  );
+});

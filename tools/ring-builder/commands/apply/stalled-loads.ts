@@ -9,7 +9,7 @@ import { printBytes } from '../../cli/print-bytes.ts';
 import type { MoveRow, StatusByDevice } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { ifNoRoom } from '../../servers/full-disk.ts';
-import { deviceNames, ifGoneForGood } from '../../servers/gone-for-good.ts';
+import { deviceNames, removedIn, withoutForGood } from '../../servers/gone-for-good.ts';
 import type { Room } from '../../servers/server-status.ts';
 
 /** Further reasons are omitted. */
@@ -42,11 +42,10 @@ export function stalledLoads(
   });
 }
 
-/** Returns joiners that do not answer. */
+/** Returns joiners that do not answer. Removed servers that do not are not in `statuses`. */
 function silentOf(open: readonly MoveRow[], statuses: StatusByDevice): number[] {
-  const silent = open.flatMap(({ to }) =>
-    to !== null && statuses.get(to) instanceof Error ? to : [],
-  );
+  const isSilent = (id: number): boolean => (statuses.get(id) ?? new Error()) instanceof Error;
+  const silent = open.flatMap(({ to }) => (to !== null && isSilent(to) ? to : []));
   return [...new Set(silent)];
 }
 
@@ -91,15 +90,17 @@ function hintFor(
 ): string {
   const { keyspace } = ring;
   const { open, statuses, full } = stall;
-  const changed = { ...ring, components: state?.components };
+  const components = state?.components;
+  const changed = { ...ring, components };
+  const standing = { ring, removed: removedIn(state), ...(components && { components }) };
   const silent = silentOf(open, statuses);
   const stuck = stuckOf({ ring, state }, open, statuses);
   const hints = [
     ...(silent.length === 0
       ? []
       : [
-          `start ${deviceNames(silent)} and repeat the command: it continues where it stopped; ` +
-            ifGoneForGood(changed, silent),
+          `start ${deviceNames(silent)} and repeat the command: it continues where it stopped` +
+            withoutForGood(standing, silent),
         ]),
     ...(full.length === 0 ? [] : [ifNoRoom(changed, full, deviceNames(full))]),
     ...(stuck === null ? [] : [stuck.text]),
