@@ -14,8 +14,7 @@ import { keyBytes, valueBytes } from './bytes.ts';
 import { checkOptions } from './check-options.ts';
 import { clientClosed } from './client-closed.ts';
 import { checkConsistency, checkTtl, conditionOf } from './condition.ts';
-import { mostSpecificFailure, readFailure, unknownWrite, writeFailure } from './failure-kind.ts';
-import { hedgedRequest } from './hedged-request.ts';
+import { mostSpecificFailure, unknownWrite, writeFailure } from './failure-kind.ts';
 import type { OpenedServer, RingFollower } from './ring-follower.ts';
 import { Scan, type ScanOptions, scanSettings } from './scan.ts';
 import { checkSmear, smear } from './smear.ts';
@@ -113,7 +112,11 @@ export class Client implements AsyncDisposable {
     const { keyspace } = this.#settings;
     const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
     const request = { keyspace, key: keyBytes(key), consistency, session: this.#session };
-    const { record } = await this.#ask(request);
+    const partition = this.#follower.ring.partitionOf(request.key);
+    const { record } = await this.#follower.ask(
+      { partition, hedgeMs: clientHedgeMs },
+      (channel, timeoutMs) => channel.call(coordinateGet, request, timeoutMs),
+    );
     this.#session = advanceSession(this.#session, record, consistency);
     if (record === null || record.value === null) return null;
     const { value, expiresMs = null } = record;
@@ -182,11 +185,10 @@ export class Client implements AsyncDisposable {
    */
   scan(options: ScanOptions = {}): Scan {
     this.#checkOpen();
-    const { keyspace, timeoutMs } = this.#settings;
+    const { keyspace } = this.#settings;
     const settings = scanSettings(options);
     const consistency = checkConsistency(options.consistency) ?? this.#settings.consistency;
-    const ports = { follower: this.#follower, isClosed: () => this.#closed };
-    return new Scan(ports, { ...settings, keyspace, timeoutMs, consistency });
+    return new Scan(this.#follower, { ...settings, keyspace, consistency });
   }
 
   /** Closes the connections. Requests in flight are rejected; a write may still be stored. */
@@ -198,27 +200,6 @@ export class Client implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #ask(request: RequestOf<typeof coordinateGet>): Promise<AnswerOf<typeof coordinateGet>> {
-    const addresses = this.#follower.choose(this.#follower.ring.partitionOf(request.key));
-    const ask = async (address: string): Promise<AnswerOf<typeof coordinateGet>> => {
-      const channel = await this.#follower.open(address);
-      const answer = await channel.call(coordinateGet, request, this.#settings.timeoutMs);
-      this.#follower.noteRingVersion(answer.ringVersion, channel);
-      return answer;
-    };
-    const onSlow = (address: string): void => this.#follower.avoid(address);
-    const mayHelp = (error: unknown): boolean =>
-      !this.#closed && readFailure(error) === 'elsewhere';
-    const options = { addresses, ask, hedgeMs: clientHedgeMs, onSlow, mayHelp };
-    try {
-      return await hedgedRequest(options);
-    } catch (error) {
-      // All connections may break at once, as when the network changes. New ones are tried.
-      if (this.#closed || !hasCode(error, 'PEER_UNREACHABLE')) throw error;
-      return hedgedRequest(options);
-    }
   }
 
   async #write(key: Uint8Array, value: Uint8Array | null, options: PutOptions): Promise<string> {

@@ -1,45 +1,37 @@
 // What a read does when all of a client's connections break.
 import { CodedError } from '@ringwright/base/coded-error';
-import { expect, test } from 'vitest';
-import { Client } from './client.ts';
-import type { RingFollower } from './ring-follower.ts';
+import type { CallChannel } from '@ringwright/wire/call-channel';
+import { expect, test, vi } from 'vitest';
+import { RingFollower } from './ring-follower.ts';
 
-/** Returns a client of three servers whose first `breaks` calls end with their connection. */
-function clientWith({ breaks }: { breaks: number }) {
-  let calls = 0;
-  const call = (): Promise<unknown> => {
-    calls += 1;
-    if (calls > breaks) return Promise.resolve({ record: null, ringVersion: 1 });
+const settings = { keyspace: 'notes', timeoutMs: 1, token: null, identity: null, proof: null };
+
+/** Returns a read from three servers. Its first `breaks` calls end with their connection. */
+function readWith({ breaks }: { breaks: number }) {
+  const follower = new RingFollower([], { ...settings, reader: 'programmer', near: null });
+  vi.spyOn(follower, 'choose').mockReturnValue(['a', 'b', 'c']);
+  vi.spyOn(follower, 'open').mockResolvedValue({} as CallChannel);
+  vi.spyOn(follower, 'noteRingVersion').mockReturnValue();
+  const call = vi.fn((): Promise<{ ringVersion: number }> => {
+    if (call.mock.calls.length > breaks) return Promise.resolve({ ringVersion: 7 });
     return Promise.reject(new CodedError('PEER_UNREACHABLE', 'the connection is closed'));
-  };
-  const follower = {
-    ring: { partitionOf: () => 0 },
-    choose: () => ['a', 'b', 'c'],
-    open: () => Promise.resolve({ call }),
-    noteRingVersion: () => undefined,
-    avoid: () => undefined,
-    close: () => undefined,
-  } as unknown as RingFollower;
-  const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
-  return {
-    client: new Client(follower, { ...settings, consistency: 'quorum' }),
-    calls: () => calls,
-  };
+  });
+  return { follower, call, read: () => follower.ask({ partition: 0, hedgeMs: 1_000 }, call) };
 }
 
 test('if the connections to all servers broke, a read is sent over new ones', async () => {
-  const { client, calls } = clientWith({ breaks: 3 });
-  expect(await client.get('key')).toBeNull();
-  expect(calls()).toBe(4);
+  const { call, read } = readWith({ breaks: 3 });
+  expect(await read()).toEqual({ ringVersion: 7 });
+  expect(call).toHaveBeenCalledTimes(4);
 });
 
 test('a read ends when the new connections break too, or the client is closed', async () => {
-  const broken = clientWith({ breaks: 100 });
-  await expect(broken.client.get('key')).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
-  expect(broken.calls()).toBe(6);
-  const closed = clientWith({ breaks: 100 });
-  const read = closed.client.get('key');
-  await closed.client.close();
+  const broken = readWith({ breaks: 100 });
+  await expect(broken.read()).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+  expect(broken.call).toHaveBeenCalledTimes(6);
+  const closed = readWith({ breaks: 100 });
+  const read = closed.read();
+  closed.follower.close();
   await expect(read).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
-  expect(closed.calls()).toBe(1);
+  expect(closed.call).toHaveBeenCalledTimes(1);
 });

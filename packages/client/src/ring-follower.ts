@@ -2,6 +2,7 @@
 // it.
 
 import { must } from '@ringwright/base/assert';
+import { hasCode } from '@ringwright/base/coded-error';
 import { clientAvoidMs, clientHedgeMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
@@ -19,6 +20,7 @@ import type { CallChannel } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { greetServer } from '@ringwright/wire/greet-server';
 import { clientClosed } from './client-closed.ts';
+import { readFailure } from './failure-kind.ts';
 import { hedgedRequest } from './hedged-request.ts';
 import { serverChoice } from './server-choice.ts';
 
@@ -109,6 +111,35 @@ export class RingFollower {
       onSlow: (address) => this.avoid(address),
       mayHelp: () => !this.#isClosed,
     });
+  }
+
+  /**
+   * Makes a call that changes nothing to the servers for a partition, best first, until one
+   * answers. Throws what hedgedRequest throws.
+   */
+  async ask<Answer extends { readonly ringVersion: number }>(
+    { partition, hedgeMs }: { readonly partition: number; readonly hedgeMs: number },
+    call: (channel: CallChannel, timeoutMs: number) => Promise<Answer>,
+  ): Promise<Answer> {
+    const request = {
+      addresses: this.choose(partition),
+      ask: async (address: string) => {
+        const channel = await this.open(address);
+        const answer = await call(channel, this.#settings.timeoutMs);
+        this.noteRingVersion(answer.ringVersion, channel);
+        return answer;
+      },
+      hedgeMs,
+      onSlow: (address: string) => this.avoid(address),
+      mayHelp: (error: unknown) => !this.#isClosed && readFailure(error) === 'elsewhere',
+    };
+    try {
+      return await hedgedRequest(request);
+    } catch (error) {
+      // All connections may break at once, as when the network changes. New ones are tried.
+      if (this.#isClosed || !hasCode(error, 'PEER_UNREACHABLE')) throw error;
+      return hedgedRequest(request);
+    }
   }
 
   /** Called about a server that kept a caller waiting. */

@@ -31,9 +31,7 @@ function clientOfKeys(partitioner: Partitioner = oneRange): Client {
   };
   const follower = {
     ring: { partitioner, partitions: partitionCountOf(partitioner) },
-    choose: () => ['a'],
-    open: () => Promise.resolve({ call }),
-    noteRingVersion: () => undefined,
+    ask: (_: unknown, makeCall: (channel: object) => unknown) => makeCall({ call }),
   } as unknown as RingFollower;
   const settings = { keyspace: 'notes', session: null, timeoutMs: 1, smearMs: 0 };
   return new Client(follower, { ...settings, consistency: 'quorum' });

@@ -20,13 +20,10 @@ import {
 } from '@ringwright/ring/partitioner/scan-order';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { coordinateScan, type PageRow, unpackPage } from '@ringwright/wire/listing';
-import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { type CursorUse, readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
 import { boundBytes } from './bytes.ts';
 import { checkOptions } from './check-options.ts';
 import type { Bytes, ReadOptions } from './client.ts';
-import { readFailure } from './failure-kind.ts';
-import { hedgedRequest } from './hedged-request.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { type PartPages, pagesAhead } from './scan-pages.ts';
 
@@ -64,7 +61,6 @@ interface ScanSettings extends KeyBounds {
   readonly consistency: ConsistencyLevel;
   /** A Scan.cursor to resume from; null: from the beginning. */
   readonly cursor: string | null;
-  readonly timeoutMs: number;
 }
 
 interface Page {
@@ -73,20 +69,13 @@ interface Page {
   readonly position: ScanPosition;
 }
 
-/** What a scan works with. */
-interface ScanPorts {
-  readonly follower: RingFollower;
-  /** True when no further server should be asked. */
-  readonly isClosed: () => boolean;
-}
-
 /**
  * Every record that exists from the first step to the last is returned exactly once; a record that
  * is added or removed meanwhile may be missing or not. Keys come in byte order: over the whole
  * keyspace if its partitions are ranges, else within each partition.
  */
 export class Scan implements AsyncIterable<ScannedRecord> {
-  readonly #ports: ScanPorts;
+  readonly #follower: RingFollower;
   readonly #settings: ScanSettings;
   readonly #start: ScanPosition | null;
   /** Whether the scan has passed the last record; a scan that reached its limit may not have. */
@@ -94,13 +83,13 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   #lastReturned: { readonly key: Uint8Array; readonly position: ScanPosition } | null = null;
 
   /** Throws VALUE_OUT_OF_RANGE, CURSOR_INVALID. */
-  constructor(ports: ScanPorts, settings: ScanSettings) {
-    this.#ports = ports;
+  constructor(follower: RingFollower, settings: ScanSettings) {
+    this.#follower = follower;
     this.#settings = settings;
-    checkPartition(settings, ports.follower.ring);
+    checkPartition(settings, follower.ring);
     const { cursor, only } = settings;
     this.#start = cursor === null ? null : readCursor(cursor, this.#cursorUse());
-    const { partitioner } = ports.follower.ring;
+    const { partitioner } = follower.ring;
     if (this.#start === null || only === null) return;
     if (!isPositionIn(partitioner, only, this.#start)) throw cursorOfOther(settings);
   }
@@ -136,13 +125,13 @@ export class Scan implements AsyncIterable<ScannedRecord> {
 
   #cursorUse(): CursorUse {
     const { keyspace, reverse } = this.#settings;
-    return { keyspace, reverse, ordered: isOrdered(this.#ports.follower.ring.partitioner) };
+    return { keyspace, reverse, ordered: isOrdered(this.#follower.ring.partitioner) };
   }
 
   *#parts(): Generator<PartPages<Page>> {
     const { prefix } = this.#settings;
     const bounds = withinPrefix(this.#settings, prefix);
-    const { ring } = this.#ports.follower;
+    const { ring } = this.#follower;
     const scanned = scannedOf(ring, { bounds, prefix });
     const [start, { only }] = [this.#start, this.#settings];
     let position = startOfScan(scanned, ring, { only, position: start });
@@ -159,11 +148,11 @@ export class Scan implements AsyncIterable<ScannedRecord> {
     let left = limit;
     let rest = bounds;
     for (;;) {
-      const { rows, next } = await askForPage(this.#ports, this.#settings, {
-        ...fields,
-        ...rest,
-        limit: Math.max(1, Math.min(left, listKeysMax)),
-      });
+      const request = { ...fields, ...rest, limit: Math.max(1, Math.min(left, listKeysMax)) };
+      const { rows, next } = await this.#follower.ask(
+        { partition, hedgeMs: clientScanHedgeMs },
+        (channel, timeoutMs) => channel.call(coordinateScan, request, timeoutMs),
+      );
       const unpacked = unpackPage(rows);
       yield { rows: unpacked, position };
       left -= unpacked.length;
@@ -201,25 +190,6 @@ function cursorOfOther({ keyspace, only, cursor }: ScanSettings): CodedError {
   });
 }
 
-function askForPage(
-  { follower, isClosed }: ScanPorts,
-  { timeoutMs }: ScanSettings,
-  request: RequestOf<typeof coordinateScan>,
-): Promise<AnswerOf<typeof coordinateScan>> {
-  return hedgedRequest({
-    addresses: follower.choose(request.partition),
-    ask: async (address) => {
-      const channel = await follower.open(address);
-      const answer = await channel.call(coordinateScan, request, timeoutMs);
-      follower.noteRingVersion(answer.ringVersion, channel);
-      return answer;
-    },
-    hedgeMs: clientScanHedgeMs,
-    onSlow: (address) => follower.avoid(address),
-    mayHelp: (error) => !isClosed() && readFailure(error) === 'elsewhere',
-  });
-}
-
 export interface ScanOptions extends ReadOptions {
   /** Only keys that begin with it; default: all. */
   readonly prefix?: Bytes;
@@ -240,9 +210,7 @@ export interface ScanOptions extends ReadOptions {
 }
 
 /** Validates the options before anything is sent. Throws USAGE, KEY_INVALID, VALUE_OUT_OF_RANGE. */
-export function scanSettings(
-  options: ScanOptions,
-): Omit<ScanSettings, 'keyspace' | 'timeoutMs' | 'consistency'> {
+export function scanSettings(options: ScanOptions): Omit<ScanSettings, 'keyspace' | 'consistency'> {
   checkOptions('scan', options);
   const { limit = Number.POSITIVE_INFINITY, reverse = false, values = true } = options;
   if (!(limit >= 0) || (limit !== Number.POSITIVE_INFINITY && !Number.isInteger(limit))) {
