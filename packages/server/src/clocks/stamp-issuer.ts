@@ -10,12 +10,8 @@ import { type Stamp, stampMsMax } from '@ringwright/base/stamp';
 import { z } from 'zod';
 import { readState, writeState } from '../device/state-file.ts';
 
-interface StampIssuerPorts {
+interface StampIssuerPorts extends ClockFile {
   readonly clock: HybridClock;
-  /** The ms saved last before the restart: every stamp issued before lies below it. */
-  readonly savedMs: number;
-  /** Durable when it resolves. Calls do not overlap. */
-  readonly save: (ms: number) => Promise<void>;
 }
 
 /**
@@ -107,8 +103,9 @@ export function clockBehind(aheadMs: number): CodedError {
 const clockSchema = z.strictObject({ stampsBelowMs: z.int().min(0).max(stampMsMax) });
 
 export interface ClockFile {
-  /** 0 when there is no file yet. */
+  /** Every stamp issued before the restart lies below it; 0: there was no file yet. */
   readonly savedMs: number;
+  /** Durable when it resolves. Calls do not overlap. */
   readonly save: (ms: number) => Promise<void>;
 }
 

@@ -2,8 +2,9 @@
 import { byteText } from '@ringwright/base/as-buffer';
 import { positionAfterKey } from '@ringwright/base/key-bounds';
 import { seededRandom } from '@ringwright/base/random';
+import { packPage } from '@ringwright/wire/listing';
 import { expect, test } from 'vitest';
-import { mergePages, type RowsOfSlot } from './coordinate-scan.ts';
+import { mergePages, type ScanPage } from './coordinate-scan.ts';
 
 interface Row {
   readonly ms: number;
@@ -16,7 +17,7 @@ function pageOf(
   replica: Replica,
   position: string | null,
   { limit, reverse }: { readonly limit: number; readonly reverse: boolean },
-): RowsOfSlot {
+): ScanPage {
   const isBehind = (name: string): boolean =>
     position === null || (reverse ? name < position : name >= position);
   const names = [...replica.keys()].sort().filter(isBehind);
@@ -28,7 +29,7 @@ function pageOf(
   });
   const last = rows.at(-1);
   const isEnd = names.length <= limit || last === undefined;
-  return { rows, next: isEnd ? null : positionAfterKey(last.key, reverse) };
+  return { rows: packPage(rows), next: isEnd ? null : positionAfterKey(last.key, reverse) };
 }
 
 test('a key whose newest record is on two of three replicas is listed once and in order', () => {

@@ -33,7 +33,7 @@ interface ScanRequest extends KeyBounds {
   readonly consistency: ConsistencyLevel;
 }
 
-interface ScanPage {
+export interface ScanPage {
   /** The live records in scan order, packed for unpackPage. */
   readonly rows: Uint8Array;
   /** Where the next page begins; null at the end of the interval. */
@@ -75,10 +75,7 @@ async function readSource(
     scanPartition(ports, { ...request, ...bounds, partition });
   if (only !== undefined && others.length === 0 && isWanted === null) return page(only);
   const pages = await Promise.all(partitions.map(page));
-  const { found, next } = mergePages(
-    pages.map((part) => ({ rows: unpackPage(part.rows), next: part.next })),
-    request,
-  );
+  const { found, next } = mergePages(pages, request);
   const rows = found.map(({ row }) => row);
   const wantedRows = isWanted === null ? rows : rows.filter(({ key }) => isWanted(key));
   return cutPage(wantedRows, { next, reverse: request.reverse });
@@ -87,7 +84,7 @@ async function readSource(
 /** Reads each key in which slots differ by itself before it is shown, which also writes it back. */
 async function scanPartition(ports: CoordinatorPorts, request: ScanRequest): Promise<ScanPage> {
   const nowMs = ports.clock.nowMs();
-  const { limit, reverse, keyspace } = request;
+  const { reverse, keyspace } = request;
   const pages = await withNewestRing(ports, keyspace, (active) =>
     equalOrWhole(ports, active, { ...request, nowMs }),
   );
@@ -95,10 +92,7 @@ async function scanPartition(ports: CoordinatorPorts, request: ScanRequest): Pro
   if (pages.length === 1 && first !== undefined) {
     return first.gone === 0 ? first : { ...first, rows: withoutGone(first.rows, nowMs) };
   }
-  const { found, next } = mergePages(
-    pages.map((page) => ({ rows: unpackPage(page.rows), next: page.next })),
-    { limit, reverse },
-  );
+  const { found, next } = mergePages(pages, request);
   const rows = await mapConcurrent(found, differingKeysAtOnce, async ({ row, agreed }) =>
     agreed ? row : readAgain(ports, request, row),
   );
@@ -166,11 +160,6 @@ async function readAgain(
   return { partition, key, ...record, value };
 }
 
-export interface RowsOfSlot {
-  readonly rows: readonly PageRow[];
-  readonly next: Uint8Array | null;
-}
-
 interface MergedPage {
   /** The newest record of each key, and whether all slots have it; tombstones included. */
   readonly found: readonly { readonly row: PageRow; readonly agreed: boolean }[];
@@ -182,7 +171,7 @@ interface MergedPage {
  * what lies behind that waits for the next page. Pure.
  */
 export function mergePages(
-  pages: readonly RowsOfSlot[],
+  pages: readonly ScanPage[],
   { limit, reverse }: { readonly limit: number; readonly reverse: boolean },
 ): MergedPage {
   let next: Uint8Array | null = null;
@@ -191,7 +180,7 @@ export function mergePages(
     if (page.next !== null && isNearer) next = page.next;
   }
   const merged = new Map<string, { row: PageRow; holders: number }>();
-  for (const row of pages.flatMap(({ rows }) => rows)) {
+  for (const row of pages.flatMap(({ rows }) => unpackPage(rows))) {
     if (next !== null && !isWithin(row.key, next, reverse)) continue;
     const name = byteText(row.key);
     const known = merged.get(name);

@@ -16,13 +16,13 @@ import {
   sessionHeader,
 } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
-import { type Slot, slotsOf } from '@ringwright/ring/slots-of';
+import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { recordRead } from '@ringwright/wire/records';
 import { asOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { finishProposal, type NewContent, propose } from './propose.ts';
-import { quorumRead } from './quorum-read.ts';
+import { type QuorumReadRequest, quorumRead } from './quorum-read.ts';
 import {
   type FailedWriteOutcome,
   mayBeStored,
@@ -233,14 +233,8 @@ function readNewest(
  */
 function readHere(
   devices: CoordinatorPorts['devices'],
-  read: {
-    readonly active: ActiveRing;
-    readonly partition: number;
-    readonly key: Uint8Array;
-    readonly slots: readonly Slot[];
-  },
+  { active, partition, key, slots }: Omit<QuorumReadRequest, 'needed'>,
 ): WireContent | null | undefined {
-  const { active, partition, key, slots } = read;
   const { self, ring } = active;
   if (self === null) return undefined;
   // A slot in flight counts only together with its joiner.

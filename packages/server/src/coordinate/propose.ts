@@ -4,13 +4,13 @@
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { roundTriesMax, roundTurnMs } from '@ringwright/base/limits';
 import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
-import { joinersOfNewSlots, type Slot, slotsOf } from '@ringwright/ring/slots-of';
+import { joinersOfNewSlots, slotsOf } from '@ringwright/ring/slots-of';
 import { recordPrepare } from '@ringwright/wire/records';
 import { clockBehind } from '../clocks/stamp-issuer.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { asOf, identityOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { newestOf } from './quorum-read.ts';
+import { newestOf, type QuorumReadRequest } from './quorum-read.ts';
 import {
   codeOfFailure,
   mayBeStored,
@@ -159,12 +159,7 @@ function failedChange(error: unknown, { ownId }: Work): unknown {
   return withDetails(error, details);
 }
 
-interface Prepare {
-  readonly active: ActiveRing;
-  readonly partition: number;
-  readonly key: Uint8Array;
-  readonly slots: readonly Slot[];
-  readonly needed: number;
+interface Prepare extends QuorumReadRequest {
   readonly ballot: Stamp;
 }
 

@@ -20,7 +20,7 @@ export interface QuorumReadResult {
   readonly holders: readonly number[];
 }
 
-interface QuorumReadRequest {
+export interface QuorumReadRequest {
   readonly active: ActiveRing;
   readonly partition: number;
   readonly key: Uint8Array;

@@ -5,25 +5,15 @@ import { type Callback, fromCallback } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { joinersOfNewSlots, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
+import type { BatchedWrite } from '@ringwright/wire/packed-writes';
 import type { DeviceCaller, WriteCallback, WriteRequest } from '../peers/device-caller.ts';
-import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type SlotAcks, slotDevices, tallySlots } from './slot-acks.ts';
-
-interface RecordToWrite extends WireContent {
-  readonly partition: number;
-  readonly key: Uint8Array;
-  /**
-   * The record comes from a holder, by way of a read, so it may be older than what holders accept
-   * from writers.
-   */
-  readonly repair?: true;
-}
 
 interface QuorumWriteRequest {
   readonly active: ActiveRing;
   readonly slots: readonly Slot[];
-  readonly record: RecordToWrite;
+  readonly record: BatchedWrite;
   readonly needed: number;
   /** Devices known to hold this very record. They count as acknowledged and are not asked. */
   readonly holders?: readonly number[];
