@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { positionAfterKey } from '@ringwright/base/key-bounds';
 import { listTurnBytesMax } from '@ringwright/base/limits';
-import type { KeyPageBounds } from '@ringwright/partition/file/key-page';
 import { type HashedRow, isDeletedAt } from '@ringwright/partition/file/record';
 import { type keysAfter, type PageRow, packPage, type pageRead } from '@ringwright/wire/listing';
 import { passFence, type ReplicaAnswer, requireServing } from './replica.ts';
@@ -12,7 +11,7 @@ export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request
   requireServing(ports, request, await passFence(ports, request, caller));
   const { after, nowMs } = request;
   const from = after.length === 0 ? after : positionAfterKey(after, false);
-  const bounds = pageBounds({ ...request, from, to: null, reverse: false });
+  const bounds = { ...request, from, to: null, reverse: false, bytesMax: listTurnBytesMax };
   const { rows, next } = ports.store.pages.read(request, bounds);
   const keys = rows.map((row): [Uint8Array, number, number, boolean] => {
     return [row.key, row.ms, row.tie, isDeletedAt(row, nowMs)];
@@ -24,7 +23,7 @@ export const answerKeys: ReplicaAnswer<typeof keysAfter> = async (ports, request
 export const answerPage: ReplicaAnswer<typeof pageRead> = async (ports, request, caller) => {
   requireServing(ports, request, await passFence(ports, request, caller));
   const { partition, give } = request;
-  const bounds = pageBounds(request);
+  const bounds = { ...request, bytesMax: listTurnBytesMax };
   if (give === 'digest') {
     const { gone, hashes, next } = ports.store.pages.sum(request, bounds);
     return { rows: noBytes, gone, digest: digestOf(hashes), next };
@@ -35,16 +34,6 @@ export const answerPage: ReplicaAnswer<typeof pageRead> = async (ports, request,
 };
 
 const noBytes = new Uint8Array();
-
-function pageBounds({
-  from,
-  to,
-  reverse,
-  limit,
-  nowMs,
-}: Omit<KeyPageBounds, 'bytesMax'>): KeyPageBounds {
-  return { from, to, reverse, limit, nowMs, bytesMax: listTurnBytesMax };
-}
 
 function digestOf(hashes: readonly Buffer[]): string {
   const digest = createHash('sha256');

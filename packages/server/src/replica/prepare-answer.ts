@@ -4,15 +4,14 @@ import type { recordPrepare } from '@ringwright/wire/records';
 import { checkClock } from '../clocks/check-clock.ts';
 import {
   filling,
-  impliedRecord,
   notResponsible,
   passFence,
   type ReplicaAnswer,
   type ReplicaPorts,
+  recordHere,
   requireOwnPartition,
   roundName,
 } from './replica.ts';
-import { wireContent } from './wire-record.ts';
 
 /**
  * Promises and records go through the log in one order. So what is read after the promise is
@@ -57,7 +56,5 @@ async function promise(
   }
   if (!serves) return { kind: 'given', serves: false, record: null };
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
-  const record = ports.store.read(keyspace, partition, key);
-  const implied = record === null ? impliedRecord(ports.store, keyspace, partition) : null;
-  return { kind: 'given', serves: true, record: record === null ? implied : wireContent(record) };
+  return { kind: 'given', serves: true, record: recordHere(ports.store, request) };
 }

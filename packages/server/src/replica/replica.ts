@@ -22,7 +22,7 @@ import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
 import type { RingExchange } from '../rings/ring-exchange.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RoundQueue } from './round-queue.ts';
-import { wireContent } from './wire-record.ts';
+import { type WireContent, wireContent } from './wire-record.ts';
 
 export interface ReplicaPorts {
   readonly store: Store;
@@ -208,7 +208,10 @@ export function answerRead(
   request: RequestOf<typeof recordRead>,
   caller: Caller,
 ): MaybePromise<AnswerOf<typeof recordRead>> {
-  return andThen(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
+  return andThen(passFence(ports, request, caller), (passed) => {
+    requireServing(ports, request, passed);
+    return { record: recordHere(ports.store, request) };
+  });
 }
 
 /** Throws unless the table names this device and the file here is complete. */
@@ -219,18 +222,6 @@ export function requireServing(
 ): void {
   if (duty.kind !== 'SERVE') throw notResponsible(active, partition);
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
-}
-
-function readPassed(
-  ports: ReplicaPorts,
-  request: RequestOf<typeof recordRead>,
-  passed: Fenced,
-): AnswerOf<typeof recordRead> {
-  requireServing(ports, request, passed);
-  const { keyspace, partition, key } = request;
-  const record = ports.store.read(keyspace, partition, key);
-  if (record === null) return { record: impliedRecord(ports.store, keyspace, partition) };
-  return { record: wireContent(record) };
 }
 
 /**
@@ -263,12 +254,13 @@ function checkBarrier(store: Store, request: WriteRequest): void {
   throw new CodedError('STAMP_TOO_OLD', message, { hint, details: { barrierMs } });
 }
 
-/** Returns what a floor implies: a tombstone of every key that is not here. */
-export function impliedRecord(
+/** Returns the record of a key here. A floor implies a tombstone of every key that is not here. */
+export function recordHere(
   store: Store,
-  keyspace: string,
-  partition: number,
-): AnswerOf<typeof recordRead>['record'] {
+  { keyspace, partition, key }: Omit<RequestOf<typeof recordRead>, 'ringVersion'>,
+): WireContent | null {
+  const record = store.read(keyspace, partition, key);
+  if (record !== null) return wireContent(record);
   const floorMs = store.marks(keyspace, partition)?.floorMs ?? 0;
   return floorMs === 0 ? null : { value: null, ms: floorMs, tie: stampTieMax };
 }
