@@ -23,17 +23,7 @@ import { addressOf } from './rings/active-ring.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 export function createReconciler(
-  {
-    store,
-    audit,
-    controls,
-    onceComplete,
-    held,
-    identity,
-    generation,
-    key,
-    directory,
-  }: OpenedDevice,
+  opened: OpenedDevice,
   { rings, requireDropsAllowed }: RingParts,
   ports: Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> & {
     readonly throttle: AdaptiveThrottle;
@@ -41,9 +31,10 @@ export function createReconciler(
     readonly log: Logger;
   },
 ): Reconciler {
-  const { devices, decide, inFlight, throttle, unknownPeers, log } = ports;
+  const { audit, identity, generation, key, directory } = opened;
+  const { throttle, unknownPeers, log } = ports;
   return new Reconciler({
-    ...{ store, controls, onceComplete, held, devices, decide, inFlight, requireDropsAllowed },
+    ...{ ...opened, ...ports, requireDropsAllowed },
     ...throttle.taking,
     signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
     current: (keyspace) => rings.get(keyspace),

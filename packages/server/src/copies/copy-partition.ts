@@ -141,25 +141,11 @@ async function fetchCopy(
     }
     throw error;
   }
-  return finish(ports, task, { begun: fetched, found: receivedChecksum });
-}
-
-/**
- * The source keeps the copy until it has sent the checksum. A copy that turns out wrong starts
- * over.
- */
-async function finish(
-  { devices }: CopyPorts,
-  { active, source }: CopyTask,
-  {
-    begun: fetched,
-    found: receivedChecksum,
-  }: { readonly begun: FetchedCopy; readonly found: string },
-): Promise<CopyResult | null> {
-  const { incoming, copy, description } = fetched;
+  // The source keeps the copy until it has sent the checksum. A copy that turns out wrong starts
+  // over.
   let checksum: string;
   try {
-    ({ checksum } = await devices.call({ active, device: source }, copyChecksum, { copy }));
+    ({ checksum } = await ports.devices.call(to, copyChecksum, { copy }));
   } catch (error) {
     await incoming.discard();
     if (hasCode(error, 'COPY_BUSY')) return null;

@@ -64,9 +64,7 @@ function reshaped(partition: number): CodedError {
   });
 }
 
-interface Holder {
-  readonly active: ActiveRing;
-  readonly partition: number;
+interface Holder extends ActivePartition {
   readonly device: number;
 }
 

@@ -151,14 +151,8 @@ async function loadFromOthers(
     }
   }
   if (task.isForced === true) return { copy, merged, isForced: true };
-  const latestSources = {
-    ready,
-    filling: [],
-    lost: isRefill ? sources.lost : [],
-    failures,
-    isLostHere: false,
-  };
-  throw tooFewSources(task, latestSources, needed);
+  const lost = isRefill ? sources.lost : [];
+  throw tooFewSources(task, { ready, filling: [], lost, failures, isLostHere: false }, needed);
 }
 
 /**

@@ -85,32 +85,18 @@ async function surveyPeers(
     }
   }
   await Promise.all(
-    [...byDevice].map(([device, list]) => surveyDevice(ports, active, { device, list, surveys })),
+    [...byDevice].map(async ([device, list]) => {
+      const holdings = await holdingsAt(ports.devices, { active, device }, { partitions: list });
+      const isUnknown = ports.isUnknownPeer(active, device);
+      for (const [partition, holding] of holdings) {
+        const survey = surveys.get(partition);
+        if (survey === undefined) continue;
+        survey.answered += 1;
+        const hasRecords = holding !== null && holding.seq > 0;
+        if (isUnknown) survey.state = 'lost';
+        else if (hasRecords && survey.state === 'ready') survey.state = 'filling';
+      }
+    }),
   );
   return surveys;
-}
-
-async function surveyDevice(
-  ports: OpenPorts,
-  active: ActiveRing,
-  {
-    device,
-    list,
-    surveys,
-  }: {
-    readonly device: number;
-    readonly list: readonly number[];
-    readonly surveys: ReadonlyMap<number, Survey>;
-  },
-): Promise<void> {
-  const holdings = await holdingsAt(ports.devices, { active, device }, { partitions: list });
-  const isUnknown = ports.isUnknownPeer(active, device);
-  for (const [partition, holding] of holdings) {
-    const survey = surveys.get(partition);
-    if (survey === undefined) continue;
-    survey.answered += 1;
-    const hasRecords = holding !== null && holding.seq > 0;
-    if (isUnknown) survey.state = 'lost';
-    else if (hasRecords && survey.state === 'ready') survey.state = 'filling';
-  }
 }

@@ -9,10 +9,10 @@ import { keysAfter } from '@ringwright/wire/listing';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { recordRead } from '@ringwright/wire/records';
 import { type push, rowsSince } from '@ringwright/wire/replication';
-import { holdingAt } from '../peers/holdings.ts';
+import { type Holding, holdingAt } from '../peers/holdings.ts';
 import type { ActivePartition } from '../rings/active-ring.ts';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
-import { takeOverBallots } from './take-over-ballots.ts';
+import { requireFile, takeOverBallots } from './take-over-ballots.ts';
 
 interface PullFrom {
   readonly device: number;
@@ -102,35 +102,23 @@ async function takeRows(
   await throttle.pass(rows.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
   const outcomes = await store.write(rows.map((row) => ({ keyspace, partition, ...row })));
   // failpoint: load.rows
-  if (outcomes.some(({ kind }) => kind === 'absent')) {
-    throw new CodedError(
-      'PARTITION_ABSENT',
-      `partition ${partition} was dropped while it was filled`,
-    );
-  }
+  requireFile(outcomes, partition);
   for (const [index, { kind }] of outcomes.entries()) {
     const key = rows[index]?.key;
     if (kind === 'promised' && key !== undefined) await decide(keyspace, key);
   }
 }
 
-/** How far the file here goes, as if it had just been copied from the source. */
-interface CaughtUpFile {
-  readonly incarnation: string;
-  readonly seq: number;
-  readonly rows: number;
-}
-
 /**
  * Returns null if a whole copy is better: there is no old file here, it lacks too much, or the
  * source has dropped tombstones that it never saw. Otherwise the file here has every record that
- * the source had when this began.
+ * the source had when this began, and the result is what the source held then.
  */
 export async function catchUpFile(
   ports: LoadPorts,
   task: LoadTask,
   device: number,
-): Promise<CaughtUpFile | null> {
+): Promise<Holding> {
   const { active, partition } = task;
   const ownInfo = ports.store.info(active.ring.keyspace, partition);
   if (task.isReturning !== true || ownInfo === null || ownInfo.rows === 0) return null;
@@ -138,12 +126,11 @@ export async function catchUpFile(
   if (holding?.state !== 'ready' || holding.floorMs > ownInfo.floorMs) return null;
   const missedMax = Math.floor(holding.rows * catchUpMissedShareMax);
   if (holding.rows - ownInfo.rows > missedMax) return null;
-  const { incarnation, seq, rows } = holding;
-  if (holding.digest === ownInfo.digest) return { incarnation, seq, rows };
+  if (holding.digest === ownInfo.digest) return holding;
   const missed = await listMissed(ports, task, { device, most: missedMax });
   if (missed === null) return null;
   await takeRecords(ports, task, { device, keys: missed });
-  return { incarnation, seq, rows };
+  return holding;
 }
 
 /** Returns the keys that are newer at the source; null if they are more than `missedMax`. */

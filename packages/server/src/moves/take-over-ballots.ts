@@ -1,7 +1,7 @@
 // Takes over the open promises of another device, before this device counts in its place or has
 // refilled from it.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { Write } from '@ringwright/partition/file/record';
+import type { Write, WriteOutcome } from '@ringwright/partition/file/record';
 import { promises } from '@ringwright/wire/replication';
 import type { ActivePartition } from '../rings/active-ring.ts';
 import type { LoadPorts } from './load-partition.ts';
@@ -28,16 +28,17 @@ export async function takeOverBallots(
       if (stamp === undefined) await decide(keyspace, key);
       else writes.push(promiseOf({ keyspace, partition, key }, stamp));
     }
-    const outcomes = await store.write(writes);
-    if (outcomes.some(({ kind }) => kind === 'absent')) {
-      throw new CodedError(
-        'PARTITION_ABSENT',
-        `partition ${partition} was dropped while it was filled`,
-      );
-    }
+    requireFile(await store.write(writes), partition);
     after = answer.keys.at(-1) ?? after;
     isMore = answer.more && answer.keys.length > 0;
   }
+}
+
+/** Throws PARTITION_ABSENT if a write found no file. */
+export function requireFile(outcomes: readonly WriteOutcome[], partition: number): void {
+  if (!outcomes.some(({ kind }) => kind === 'absent')) return;
+  const message = `partition ${partition} was dropped while it was filled`;
+  throw new CodedError('PARTITION_ABSENT', message);
 }
 
 function promiseOf(
