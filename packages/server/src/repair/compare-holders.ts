@@ -6,17 +6,15 @@ import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import type { Store } from '@ringwright/partition/store';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { offerRowsMax, tail } from '@ringwright/wire/replication';
-import type { DeviceCaller } from '../peers/device-caller.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { DeviceCaller, DeviceTarget } from '../peers/device-caller.ts';
+import type { ActivePartition } from '../rings/active-ring.ts';
 
 interface CoverPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
 }
 
-interface Compared {
-  readonly active: ActiveRing;
-  readonly partition: number;
+interface Compared extends ActivePartition {
   readonly device: number;
   /** Incarnation of the other holder's file. */
   readonly incarnation: string;
@@ -61,7 +59,7 @@ export async function isCoveredByPeer(
 /** Returns null if the other holder runs an older release, which has no such message. */
 async function lastRows(
   devices: DeviceCaller,
-  to: Parameters<DeviceCaller['call']>[0],
+  to: DeviceTarget,
   request: RequestOf<typeof tail>,
 ): Promise<AnswerOf<typeof tail> | null> {
   try {

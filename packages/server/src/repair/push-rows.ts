@@ -7,7 +7,7 @@ import { offer, offerRowsMax, push } from '@ringwright/wire/replication';
 import type { FinishProposal } from '../coordinate/propose.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { wireContent } from '../replica/wire-record.ts';
-import type { ActiveRing } from '../rings/active-ring.ts';
+import type { ActivePartition } from '../rings/active-ring.ts';
 import { stampAge } from './compare-holders.ts';
 
 export interface PushPorts {
@@ -16,9 +16,7 @@ export interface PushPorts {
   readonly decide: FinishProposal;
 }
 
-interface PushTask {
-  readonly active: ActiveRing;
-  readonly partition: number;
+interface PushTask extends ActivePartition {
   readonly device: number;
   /** Sequence that the device has confirmed. */
   readonly since: number;

@@ -18,16 +18,12 @@ export interface RefillPorts {
 }
 
 /**
- * Does nothing unless a peer remembers a later state of this directory. Otherwise marks every file
- * that other devices hold too as lost. Only when that is durable do peers hear of a new age. After
+ * For a peer that remembers a later state of this directory. Marks every file that other devices
+ * hold too as lost. Only when that is durable do peers hear of a new age. After
  * a crash in between, the next start finds the same situation.
  */
-export async function refillIfRestored(
-  ports: RefillPorts,
-  remembered: Generation | null,
-): Promise<void> {
+export async function refillIfRestored(ports: RefillPorts, remembered: Generation): Promise<void> {
   const { generation, mutex } = ports;
-  if (remembered === null || !generation.isOlderThan(remembered)) return;
   // Several peers say so at once. After the refill for the first one, the others have no news.
   await mutex.run('refill', async () => {
     if (generation.isOlderThan(remembered)) await refillAll(ports, remembered);

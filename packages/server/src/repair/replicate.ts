@@ -5,9 +5,8 @@ import { getOrMake } from '@ringwright/base/get-or-make';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import type { AnswerOf } from '@ringwright/wire/message';
 import { digests } from '@ringwright/wire/replication';
-import { usableInfo } from '../peers/holdings.ts';
+import { type Holding, usableInfo } from '../peers/holdings.ts';
 import { quorumFloor } from '../peers/quorum-floor.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 import { compareRecent, isCoveredByPeer, tailRowsFirst } from './compare-holders.ts';
@@ -28,13 +27,11 @@ const SWEEP_ROUNDS = 64;
 /** Checking the sums of so many takes some 10 ms of a turn; 4,096 took up to 190. */
 const PARTITIONS_AT_ONCE = 512;
 
-type Holding = NonNullable<AnswerOf<typeof digests>['holdings'][number]>;
-
 interface PushTask {
   readonly partition: number;
   readonly mine: PartitionInfo;
   readonly recent: RecentView | null;
-  readonly holding: Holding;
+  readonly holding: NonNullable<Holding>;
 }
 
 /** Partitions shared with a peer under one ring. */
@@ -131,12 +128,8 @@ export class Replicator {
         }
         if (holding.digest === mine.digest) {
           const { incarnation } = holding;
-          this.#confirm(active, device, {
-            partition,
-            own: mine.incarnation,
-            incarnation,
-            seq: mine.seq,
-          });
+          const own = mine.incarnation;
+          this.#confirm(active, device, { partition, own, incarnation, seq: mine.seq });
         } else if (await store.raiseFloor(keyspace, partition, mine.floorMs)) {
           // A crash had left tombstones below the floor. The peer has dropped them, so it never
           // wants them, and the digests would differ forever.

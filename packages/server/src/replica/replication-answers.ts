@@ -4,7 +4,7 @@ import { socketMessageBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Caller } from '@ringwright/wire/call-channel';
-import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { RequestOf } from '@ringwright/wire/message';
 import {
   type digests,
   type offer,
@@ -15,6 +15,7 @@ import {
   type tail,
 } from '@ringwright/wire/replication';
 import { checkClock } from '../clocks/check-clock.ts';
+import type { Holding } from '../peers/holdings.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import {
   filling,
@@ -39,8 +40,6 @@ export const answerDigests: ReplicaAnswer<typeof digests> = async (ports, reques
   }
   return { holdings };
 };
-
-type Holding = AnswerOf<typeof digests>['holdings'][number];
 
 /**
  * Stands for a damaged file, which must not hide the others. All it says is that there were
