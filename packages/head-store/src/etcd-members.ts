@@ -1,7 +1,7 @@
 // Sends calls to whichever member of an etcd cluster answers, as the store's user.
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { etcdCallMs, etcdWatchMs } from '@ringwright/base/limits';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { z } from 'zod';
@@ -98,18 +98,13 @@ function postAs(settings: EtcdPlace): Post {
     try {
       return await postEtcd(settings, { ...call, token }, signal);
     } catch (error) {
-      if (previousToken === null || !isRefusal(error)) throw error;
+      if (previousToken === null || !hasCode(error, 'HEAD_STORE_REFUSED')) throw error;
       token = null;
       token = await authenticate(call.member, signal);
       return postEtcd(settings, { ...call, token }, signal);
     }
   };
 }
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof CodedError && error.code === 'HEAD_STORE_REFUSED';
-}
-
 /** TLS errors: no connection was made that both sides trust. */
 const tlsCode = /^(ERR_SSL|ERR_TLS|CERT|UNABLE|DEPTH|SELF_SIGNED|HOSTNAME)_/;
 

@@ -12,7 +12,6 @@ import { commonWireVersion, helloInCommonVersion } from '@ringwright/wire/check-
 import { clientHello } from '@ringwright/wire/greet-server';
 import { type Generation, hello } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import { wireVersion } from '@ringwright/wire/wire-version';
 import { credentialFrom } from './access/credential.ts';
 import type { Guard } from './access/guard.ts';
 import type { PeerClocks } from './clocks/peer-clocks.ts';
@@ -71,18 +70,10 @@ export async function answerHello(
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
   const version = commonWireVersion(request.wireVersion);
-  return { ...(await respondToHello(ports, request, caller)), wireVersion: version };
-}
-
-async function respondToHello(
-  ports: HelloPorts,
-  request: RequestOf<typeof hello>,
-  caller: Caller,
-): Promise<AnswerOf<typeof hello>> {
   const { knownPeers, guard } = ports;
-  if (!guard.allows(caller, anyToken)) return bareHello(ports);
+  if (!guard.allows(caller, anyToken)) return bareHello(ports, version);
   // A caller without the role peer is treated as a tool, whatever it claims to be.
-  if (!guard.allows(caller, role('peer'))) return ownHello(ports, '');
+  if (!guard.allows(caller, role('peer'))) return ownHello(ports, '', version);
   const { address, remembered } = request;
   if (ports.proven.speaksFor(caller, address) && knownPeers.noteClaimedAddress(caller, address)) {
     ports.onPeerHello(address);
@@ -96,7 +87,7 @@ async function respondToHello(
   } else if (address !== '') {
     ports.onUnknownPeerHello(address);
   }
-  return ownHello(ports, address);
+  return ownHello(ports, address, version);
 }
 
 /**
@@ -109,10 +100,9 @@ export function greet(ports: HelloPorts, dialled: string, peer: Caller): Promise
   const isPeer = (): boolean => ports.knownPeers.isNamed(address);
   ports.guard.show(peer, { ...credentialFrom(address, null), isPeer });
   return ports.knownPeers.whileGreeting(address, async () => {
-    const answer = await helloInCommonVersion((version) => {
-      const own = { ...ownHello(ports, address), wireVersion: version };
-      return peer.call(hello, own, peerCallTimeoutMs);
-    });
+    const answer = await helloInCommonVersion((version) =>
+      peer.call(hello, ownHello(ports, address, version), peerCallTimeoutMs),
+    );
     if (dialled !== address) requireOwn(answer.address, { address, dialled });
     ports.wireVersions.set(address, commonWireVersion(answer.wireVersion));
     // Only a caller without permission gets a bare hello, see bareHello.
@@ -240,9 +230,9 @@ export async function greetPeers(ports: HelloPorts, peers: Peers): Promise<void>
 }
 
 /** Returns what this server says about itself to the server at an address, or to a tool (`''`). */
-function ownHello(ports: HelloPorts, to: string): RequestOf<typeof hello> {
+function ownHello(ports: HelloPorts, to: string, version: number): RequestOf<typeof hello> {
   return {
-    wireVersion,
+    wireVersion: version,
     address: formatAddress(ports.identity.address),
     life: ports.generation.current,
     settled: ports.isComplete(),
@@ -256,9 +246,9 @@ function ownHello(ports: HelloPorts, to: string): RequestOf<typeof hello> {
 }
 
 /** For a caller without a valid token: it learns that a server is here, and nothing else. */
-function bareHello(ports: HelloPorts): RequestOf<typeof hello> {
+function bareHello(ports: HelloPorts, version: number): RequestOf<typeof hello> {
   const address = formatAddress(ports.identity.address);
-  return { ...clientHello(ports.nowMs()), address };
+  return { ...clientHello(ports.nowMs()), address, wireVersion: version };
 }
 
 /**

@@ -33,12 +33,10 @@ export function refuseUnreadable(server: Server): void {
     if (refused.has(socket)) return; // more of the same bytes
     refused.add(socket);
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else
-      refuse(
-        socket,
-        withoutStack(() => refusalOf(error)),
-        last.get(socket),
-      );
+    else {
+      const refusal = withoutStack(() => refusalOf(error));
+      refuse(socket, refusal, last.get(socket));
+    }
   });
 }
 

@@ -65,7 +65,9 @@ export async function answerScan(
   const part = await scanKeyspace(coordinator, { ...scan, keyspace, reverse, position });
   const next = part.position === null ? null : writeCursor(part.position, cursorUse);
   const items = part.rows.map((row) => (isList ? keyForm(row.key) : itemOf(row, scan)));
-  const rest = isList ? { cursor: next } : { order: orderOf(ordered), cursor: next };
+  const rest = isList
+    ? { cursor: next }
+    : { order: ordered ? 'keyspace' : 'partition', cursor: next };
   if (request.headers.accept !== linesType) {
     answerJson(response, 200, { [isList ? 'keys' : 'items']: items, ...rest });
     return;
@@ -108,11 +110,6 @@ function valueForm(value: Uint8Array): { value: string } | { value64: string } {
   if (CONTROL.test(form.key)) return { value64: asBuffer(value).toString('base64') };
   return { value: form.key };
 }
-
-function orderOf(ordered: boolean): string {
-  return ordered ? 'keyspace' : 'partition';
-}
-
 /** Returns the prefix that a query names; empty if none. Throws KEY_INVALID. */
 export function prefixOf(query: string): Uint8Array {
   return keyParameter(query, 'prefix') ?? new Uint8Array();

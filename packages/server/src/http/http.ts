@@ -11,7 +11,7 @@ import {
 } from '@ringwright/base/limits-listeners';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
-import { type Credential, credentialOf } from '../access/credential.ts';
+import { credentialOf } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
@@ -66,7 +66,8 @@ export function createHttp(ports: HttpPorts): Server {
     connectionsCheckingInterval: httpLateCheckMs,
     // Clients offer other upgrades, such as HTTP/2, with their first request. That request is
     // answered in HTTP/1.1 (RFC 9110, 7.8).
-    shouldUpgradeCallback: ({ headers }: IncomingMessage) => isWebSocket(headers.upgrade),
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) =>
+      headers.upgrade?.toLowerCase() === 'websocket',
   };
   const server = createServer(
     settings,
@@ -78,11 +79,6 @@ export function createHttp(ports: HttpPorts): Server {
   refuseUnreadable(server);
   return server;
 }
-
-function isWebSocket(protocol = ''): boolean {
-  return protocol.toLowerCase() === 'websocket';
-}
-
 async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
   const malformation = malformationOf(request);
@@ -118,7 +114,10 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     return answerJson(exchange.response, 200, newcomer);
   }
   const credential = credentialOf(exchange.request);
-  requireNeeds(ports.guard, credential, { ...exchange, path, query });
+  if (ports.guard.demands) {
+    const { method = '', headers } = exchange.request;
+    ports.guard.require(credential, httpNeeds(method, { path, query }, headers));
+  }
   const match = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
   if (match?.[1] === 'rings') {
     checkReading(exchange.request);
@@ -159,17 +158,6 @@ function targetOf({ url = '/' }: IncomingMessage, allowsHost: HttpPorts['allowsH
   checkHost(host, allowsHost);
   return target.startsWith('/') ? target : `/${target}`;
 }
-
-/** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, KEY_INVALID, NAME_INVALID. */
-function requireNeeds(
-  guard: Guard,
-  credential: Credential,
-  { request, path, query }: Pick<Exchange, 'request'> & { readonly path: string; query: string },
-): void {
-  if (!guard.demands) return;
-  guard.require(credential, httpNeeds(request.method ?? '', { path, query }, request.headers));
-}
-
 /**
  * Answers under any host name, so that load balancers can use it: it says only that a server is
  * here.

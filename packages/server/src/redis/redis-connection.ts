@@ -44,11 +44,10 @@ const HTTP_WORDS = /^(post|host:)$/i;
 /** Serves a socket until it closes. */
 export class RedisConnection {
   readonly #socket: Socket;
-  readonly #ports: ConnectionPorts;
+  readonly #ports: ConnectionPorts & RedisShare;
   readonly #client: RedisClient;
   readonly #requests = new RespRequests();
   readonly #order = new KeyOrder();
-  readonly #share: RedisShare;
   /** Answers that were not sent yet, in the order of their requests. */
   #answers: PendingReply[] = [];
   #running = 0;
@@ -71,7 +70,6 @@ export class RedisConnection {
 
   constructor(socket: Socket, client: RedisClient, ports: ConnectionPorts & RedisShare) {
     this.#socket = socket;
-    this.#share = ports;
     this.#client = client;
     this.#ports = ports;
     socket.setNoDelay(true);
@@ -114,23 +112,23 @@ export class RedisConnection {
       }
     }
     if (count > 0) {
-      this.#share.held.noteProgress();
-      this.#share.onRequest();
+      this.#ports.held.noteProgress();
+      this.#ports.onRequest();
     }
     // This connection has used its share of the turn.
     const isLate = hasMore && !this.#ending && this.#hasRoom();
-    if (isLate) this.#share.turns.wait(this.#goOn);
+    if (isLate) this.#ports.turns.wait(this.#goOn);
     if (!isLate && this.#hasRoom()) this.#socket.resume();
     else this.#socket.pause();
     this.#flush();
-    this.#share.held.hold(this.#requests.begunBytes + this.#socket.writableLength);
+    this.#ports.held.hold(this.#requests.begunBytes + this.#socket.writableLength);
     this.#isPumping = false;
     this.#turnMs = null;
   }
 
   #mayBegin(count: number): boolean {
     if (this.#ending || !this.#hasRoom()) return false;
-    return count < redisPipelineMax && !this.#share.turns.isSpent();
+    return count < redisPipelineMax && !this.#ports.turns.isSpent();
   }
 
   #hasRoom(): boolean {

@@ -83,14 +83,6 @@ async function forEachKey<Item, Result>(
   throw new CodedError(first.code, message, { details: { ...first.details, outcome } });
 }
 
-async function countKeys(
-  keys: readonly Uint8Array[],
-  counts: (key: Uint8Array) => Promise<boolean>,
-): Promise<RespReply> {
-  const found = await mapConcurrent(keys, redisKeysAtOnce, counts);
-  return integerReply(found.filter(Boolean).length);
-}
-
 /** Deletes each key by itself. A key named twice is deleted once. */
 async function del(call: RedisCall): Promise<RespReply> {
   const keys = new Map(call.args.map((key) => [byteText(key), key]));
@@ -99,8 +91,11 @@ async function del(call: RedisCall): Promise<RespReply> {
 }
 
 /** A key named twice counts twice, as in Redis. */
-function exists(call: RedisCall): Promise<RespReply> {
-  return countKeys(call.args, async (key) => (await readValue(call, key)) !== null);
+async function exists(call: RedisCall): Promise<RespReply> {
+  const found = await mapConcurrent(call.args, redisKeysAtOnce, async (key) => {
+    return (await readValue(call, key)) !== null;
+  });
+  return integerReply(found.filter(Boolean).length);
 }
 
 async function strlen(call: RedisCall): Promise<RespReply> {

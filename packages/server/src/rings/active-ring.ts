@@ -82,15 +82,10 @@ function findSelf(devices: Ring['devices'], { name, address }: DeviceIdentity): 
  * so that it issues none of them again.
  */
 function tieOf(self: number | null, { born }: DeviceIdentity): number {
-  const mark = hash32(born);
+  const mark = createHash('sha256').update(born).digest().readUInt32BE(0);
   if (self === null) return UNKNOWN_DEVICE_BASE + (mark % UNKNOWN_DEVICE_BASE);
   return ID_SPAN * (mark % MARKS) + self;
 }
-
-function hash32(text: string): number {
-  return createHash('sha256').update(text).digest().readUInt32BE(0);
-}
-
 /**
  * Why a ring does not name this device, though it names its key: it listens at another address, or
  * under another name, than the ring says. Null: the ring names it, or knows nothing of it. `key`:

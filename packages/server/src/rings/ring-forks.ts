@@ -82,7 +82,8 @@ export class RingForks {
   /** Whether the fork is new: it raises one alarm, however often it is met. */
   isNews(keyspace: string, version: number): boolean {
     const fork = this.#forks.get(keyspace);
-    return fork === undefined || !isCovered(fork, version);
+    // An alarm, or the operator's decision, covers the versions up to its own.
+    return fork === undefined || (fork.settled !== null && version > fork.settled.version);
   }
 
   /** Resolves when the alarm is on disk. */
@@ -126,12 +127,4 @@ export class RingForks {
   #file(keyspace: string): string {
     return join(this.#ports.directory, `${keyspace}${suffix}`);
   }
-}
-
-/**
- * Whether an alarm or the operator's decision already covers a fork at this version, so that it
- * raises no new alarm.
- */
-function isCovered(fork: RingFork, version: number): boolean {
-  return fork.settled === null || version <= fork.settled.version;
 }

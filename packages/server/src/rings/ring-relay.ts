@@ -83,14 +83,12 @@ export class RingRelay {
     } catch (error) {
       // A ring that did not arrive is sent with the next greeting; a ring that was refused, much
       // later.
-      if (!isDeliveryError(error)) this.#coolDownAfterRefusal(to, active);
+      if (!isDeliveryError(error)) {
+        const untilByAddress = getOrMake(this.#refused, active, () => new Map());
+        untilByAddress.set(to, this.#ports.monotonicMs() + ringRelayAgainMs);
+      }
       onRefused(to, active, error);
     }
-  }
-
-  #coolDownAfterRefusal(to: string, active: ActiveRing): void {
-    const untilByAddress = getOrMake(this.#refused, active, () => new Map());
-    untilByAddress.set(to, this.#ports.monotonicMs() + ringRelayAgainMs);
   }
 }
 

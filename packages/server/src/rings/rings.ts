@@ -72,17 +72,14 @@ export class Rings {
   get(keyspace: string): ActiveRing {
     const active = this.#active.get(keyspace);
     if (active !== undefined) return active;
-    const message = `no ring '${keyspace}' is here`;
-    const hint = `ring-builder push ${keyspace}`;
     // A token may be for this keyspace alone.
-    if (this.#ports.isOpen?.() === false) {
-      throw new CodedError('RING_UNKNOWN', message, { hint, details: { keyspace } });
-    }
+    const isOpen = this.#ports.isOpen?.() !== false;
     const rings = [...this.#active.keys()];
     const others = rings.length === 0 ? 'none yet' : shortened(rings.join(', '), NAMES_SHOWN);
-    throw new CodedError('RING_UNKNOWN', `${message}; known rings: ${others}`, {
-      hint,
-      details: { keyspace, rings },
+    const message = `no ring '${keyspace}' is here${isOpen ? `; known rings: ${others}` : ''}`;
+    throw new CodedError('RING_UNKNOWN', message, {
+      hint: `ring-builder push ${keyspace}`,
+      details: { keyspace, ...(isOpen && { rings }) },
     });
   }
 

@@ -230,7 +230,9 @@ function ringStatus(
   active: ActiveRing,
   { infos, damaged }: PartitionsHere,
 ): RingStatus {
+  const { id } = active;
   const { keyspace, version } = active.ring;
+  const disk = ports.rings.highestOnDisk(keyspace);
   const notReady = notReadyHere(ports.store, active);
   const draining = ports.reconciler.draining(keyspace);
   const surplus = infos
@@ -239,9 +241,9 @@ function ringStatus(
   return {
     ring: keyspace,
     version,
-    id: active.id,
+    id,
     sinceMs: active.activatedMs,
-    disk: diskHead(ports.rings, keyspace),
+    disk: disk === undefined ? null : { version: disk.version, id: disk.id },
     requests: ports.requests.list(keyspace),
     device: active.self,
     serving: activeDuties(active).serve.length - notReady,
@@ -260,11 +262,7 @@ function ringStatus(
     bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
     epoch: active.signing?.epoch ?? null,
     override: active.signing?.override ?? null,
-    freshness: freshnessOf(
-      ports.trust.beaconOf(keyspace),
-      { version, id: active.id },
-      ports.nowMs(),
-    ),
+    freshness: freshnessOf(ports.trust.beaconOf(keyspace), { version, id }, ports.nowMs()),
     fork: ports.forks.find(keyspace) ?? null,
   };
 }
@@ -279,12 +277,6 @@ function controlsOf(
   const current = (ids: readonly number[]): number[] => ids.filter((id) => inFlight.has(id));
   return { paused: current(paused), first: current(first) };
 }
-
-function diskHead(rings: Rings, keyspace: string): RingStatus['disk'] {
-  const head = rings.highestOnDisk(keyspace);
-  return head === undefined ? null : { version: head.version, id: head.id };
-}
-
 export function trustStatus({
   trust,
   nowMs,
