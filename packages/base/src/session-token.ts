@@ -28,13 +28,10 @@ export function parseSessionToken(text: string): SessionToken {
   const weak = text.endsWith(WEAK_MARK);
   const stamp = parseStamp(weak ? text.slice(0, -WEAK_MARK.length) : text);
   if (stamp !== null) return { ...stamp, weak };
-  throw new CodedError(
-    'SESSION_INVALID',
-    `${JSON.stringify(text.slice(0, 64))} is not a session token`,
-    {
-      hint: 'send back the token of the last answer unchanged',
-    },
-  );
+  const message = `${JSON.stringify(text.slice(0, 64))} is not a session token`;
+  throw new CodedError('SESSION_INVALID', message, {
+    hint: 'send back the token of the last answer unchanged',
+  });
 }
 
 /**

@@ -20,14 +20,11 @@ export function openHeadStore(text: string, access: StoreAccess = openAccess): H
   }
   const [, path] = /^dir:(.+)$/.exec(url) ?? [];
   if (path !== undefined) return directoryHeadStore(url, path);
-  throw new CodedError(
-    'USAGE',
-    `--store ${JSON.stringify(url)} is not the address of a head store`,
-    {
-      hint: '--store etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/ringwright',
-      details: { url },
-    },
-  );
+  const message = `--store ${JSON.stringify(url)} is not the address of a head store`;
+  throw new CodedError('USAGE', message, {
+    hint: '--store etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/ringwright',
+    details: { url },
+  });
 }
 
 /**

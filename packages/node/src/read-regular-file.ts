@@ -71,14 +71,11 @@ export function requirePrivate(path: string, { mode, uid }: Pick<Stats, 'mode' |
   const isOpen = (mode & (uid === 0 ? 0o037 : 0o077)) !== 0;
   if (!isOpen) return;
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
-  throw new CodedError(
-    'FILE_UNFIT',
-    `${path} has mode ${octal}: users other than its owner may read it`,
-    {
-      hint: `chmod 600 ${path}`,
-      details: { path, mode: octal },
-    },
-  );
+  const message = `${path} has mode ${octal}: users other than its owner may read it`;
+  throw new CodedError('FILE_UNFIT', message, {
+    hint: `chmod 600 ${path}`,
+    details: { path, mode: octal },
+  });
 }
 
 function checkFile(path: string, stats: Stats, bytesMax: number): void {

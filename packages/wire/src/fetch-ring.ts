@@ -47,10 +47,8 @@ export async function fetchRingFor(
   const first = await peer.call(ringFetch, { ...fields, id: null, offset: 0 }, peerCallTimeoutMs);
   const { id, isDelta, bytes } = first;
   if (bytes > ringFileBytesMax) {
-    throw new CodedError(
-      'RING_TOO_LARGE',
-      `a ring of ${bytes} bytes; the maximum is ${ringFileBytesMax}`,
-    );
+    const message = `a ring of ${bytes} bytes; the maximum is ${ringFileBytesMax}`;
+    throw new CodedError('RING_TOO_LARGE', message);
   }
   const chunks: Uint8Array[] = [];
   let received = 0;
@@ -69,10 +67,9 @@ type Chunk = AnswerOf<typeof ringFetch>;
 /** Every chunk must have the full length, the last one exactly the rest. */
 function checkChunk({ bytes, isDelta, data }: Chunk, first: Chunk, received: number): void {
   if (isDelta !== first.isDelta || bytes !== first.bytes) {
-    throw new CodedError(
-      'PEER_FAILED',
-      `the ring grew or shrank from ${first.bytes} to ${bytes} bytes while it was fetched`,
-    );
+    const change = `from ${first.bytes} to ${bytes} bytes`;
+    const message = `the ring grew or shrank ${change} while it was fetched`;
+    throw new CodedError('PEER_FAILED', message);
   }
   const expected = Math.min(transferChunkBytesMax, bytes - received);
   if (data.length === expected) return;

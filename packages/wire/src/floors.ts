@@ -16,10 +16,6 @@ export const floorPromise = messageKind({
 /** The receiver, if it still has that incarnation, drops its tombstones at or below `floorMs`. */
 export const floorRaise = messageKind({
   method: 'floor-raise',
-  request: z.strictObject({
-    ...partitionFields,
-    floorMs: msField,
-    incarnation: incarnationField,
-  }),
+  request: z.strictObject({ ...partitionFields, floorMs: msField, incarnation: incarnationField }),
   answer: z.strictObject({}),
 });

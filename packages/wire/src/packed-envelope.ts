@@ -35,10 +35,8 @@ export function packOne(envelope: Envelope): Packed {
   }
   const bytes = packEnvelope(envelope);
   if (bytes.length <= MESSAGE_BYTES_MAX) return { bytes, long: null };
-  throw new CodedError(
-    'VALUE_OUT_OF_RANGE',
-    `a message of ${bytes.length} bytes; the maximum is ${MESSAGE_BYTES_MAX}`,
-  );
+  const message = `a message of ${bytes.length} bytes; the maximum is ${MESSAGE_BYTES_MAX}`;
+  throw new CodedError('VALUE_OUT_OF_RANGE', message);
 }
 
 /** Converts an error to its wire form. */

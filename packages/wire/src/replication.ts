@@ -66,10 +66,7 @@ export const digests = messageKind({
 /** The last rows of the receiver's file, newest first, and the digest of all rows. */
 export const tail = messageKind({
   method: 'tail',
-  request: z.strictObject({
-    ...partitionFields,
-    rowsMax: z.int().min(1).max(offerRowsMax),
-  }),
+  request: z.strictObject({ ...partitionFields, rowsMax: z.int().min(1).max(offerRowsMax) }),
   answer: z.strictObject({
     incarnation: incarnationField,
     digest: digestField,

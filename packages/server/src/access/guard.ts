@@ -232,10 +232,7 @@ export class Guard {
       const end = isEarly ? 'is not valid before' : 'expired at';
       const time = new Date(isEarly ? startsMs : endsMs).toISOString();
       const message = `the certificate ${name} ${end} ${time}`;
-      return new CodedError('TOKEN_REFUSED', message, {
-        hint,
-        details,
-      });
+      return new CodedError('TOKEN_REFUSED', message, { hint, details });
     }
     const message = `the certificate ${name} may not do this: it needs ${needs}`;
     return new CodedError('PERMISSION_MISSING', message, { hint, details });
@@ -243,11 +240,8 @@ export class Guard {
 }
 
 function accessPending(): CodedError {
-  return new CodedError(
-    'ACCESS_PENDING',
-    'this server has no access document yet, so it knows no tokens',
-    {
-      hint: 'its peers send it theirs, and ring-builder push sends it too',
-    },
-  );
+  const message = 'this server has no access document yet, so it knows no tokens';
+  return new CodedError('ACCESS_PENDING', message, {
+    hint: 'its peers send it theirs, and ring-builder push sends it too',
+  });
 }

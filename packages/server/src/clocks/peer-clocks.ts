@@ -117,13 +117,11 @@ export class PeerClocks {
     for (const offset of this.#offsets.values()) if (offset < latest) isFine = false;
     const aheadMs = isFine ? 0 : this.aheadMs(nowMs);
     if (aheadMs <= clockAheadMsMax) return;
-    throw new CodedError(
-      'CLOCK_AHEAD',
-      `the clock here is ${aheadMs} ms ahead of most servers; the maximum is ${clockAheadMsMax}`,
-      {
-        hint: 'correct the clock, or write through another server',
-        details: { aheadMs, outcome: 'rejected' },
-      },
-    );
+    const what = `the clock here is ${aheadMs} ms ahead of most servers`;
+    const message = `${what}; the maximum is ${clockAheadMsMax}`;
+    throw new CodedError('CLOCK_AHEAD', message, {
+      hint: 'correct the clock, or write through another server',
+      details: { aheadMs, outcome: 'rejected' },
+    });
   }
 }

@@ -88,16 +88,14 @@ export class StampIssuer {
 }
 
 export function clockBehind(aheadMs: number): CodedError {
-  return new CodedError(
-    'CLOCK_BEHIND',
-    `the clock here is ${aheadMs} ms behind existing stamps; the maximum is ${clockAheadMsMax}`,
-    {
-      hint:
-        'correct the clock, or write through another server; if it is right now and was ahead ' +
-        `before, writes resume by themselves in ${Math.ceil((aheadMs - clockAheadMsMax) / 1_000)} s`,
-      details: { behindMs: aheadMs, outcome: 'rejected' },
-    },
-  );
+  const what = `the clock here is ${aheadMs} ms behind existing stamps`;
+  const message = `${what}; the maximum is ${clockAheadMsMax}`;
+  return new CodedError('CLOCK_BEHIND', message, {
+    hint:
+      'correct the clock, or write through another server; if it is right now and was ahead ' +
+      `before, writes resume by themselves in ${Math.ceil((aheadMs - clockAheadMsMax) / 1_000)} s`,
+    details: { behindMs: aheadMs, outcome: 'rejected' },
+  });
 }
 
 const clockSchema = z.strictObject({ stampsBelowMs: z.int().min(0).max(stampMsMax) });

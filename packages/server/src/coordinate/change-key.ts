@@ -48,13 +48,10 @@ export async function writeIf(
   mayWrite: MayWrite,
 ): Promise<Written> {
   if (request.consistency === 'one' || request.consistency === 'all') {
-    throw new CodedError(
-      'CONSISTENCY_INVALID',
-      `a condition is not possible at level ${request.consistency}`,
-      {
-        hint: 'conditions are decided by a quorum: leave the level out, or use linearizable',
-      },
-    );
+    const message = `a condition is not possible at level ${request.consistency}`;
+    throw new CodedError('CONSISTENCY_INVALID', message, {
+      hint: 'conditions are decided by a quorum: leave the level out, or use linearizable',
+    });
   }
   const { value, expiresMs } = request;
   const { record, isChanged } = await changeKey(ports, request, (present) =>

@@ -45,14 +45,11 @@ export async function loadIdentity(
     return { name: name ?? null, address, born };
   }
   if (stored.device !== device) {
-    throw new CodedError(
-      'DATA_DIR_OF_ANOTHER_DEVICE',
-      `${directory} belongs to device '${stored.device}', not to '${device}'`,
-      {
-        hint: 'start with the device name or address it was created with, or choose another --data',
-        details: { directory, stored: stored.device, given: device },
-      },
-    );
+    const message = `${directory} belongs to device '${stored.device}', not to '${device}'`;
+    throw new CodedError('DATA_DIR_OF_ANOTHER_DEVICE', message, {
+      hint: 'start with the device name or address it was created with, or choose another --data',
+      details: { directory, stored: stored.device, given: device },
+    });
   }
   return { name: name ?? null, address, born: stored.born };
 }

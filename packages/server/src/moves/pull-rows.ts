@@ -50,10 +50,8 @@ export async function pullRows(
       return;
     }
     if (answer.lastSeq <= since) {
-      throw new CodedError(
-        'PEER_FAILED',
-        `d${device}: rows after ${since} end at ${answer.lastSeq}`,
-      );
+      const message = `d${device}: rows after ${since} end at ${answer.lastSeq}`;
+      throw new CodedError('PEER_FAILED', message);
     }
     since = answer.lastSeq;
   }

@@ -15,26 +15,20 @@ export function requireDropsAllowed(
 ): void {
   if (alarm !== null) {
     const twice = `version ${alarm.version} of ring '${ring}' exists twice`;
-    throw new CodedError(
-      'RING_FORK',
-      `nothing is dropped: ${twice} (ring-builder settle ${ring} -m REASON)`,
-      {
-        hint: `in the folder with the right history: ring-builder settle ${ring} -m REASON`,
-        details: { alarm },
-      },
-    );
+    const message = `nothing is dropped: ${twice} (ring-builder settle ${ring} -m REASON)`;
+    throw new CodedError('RING_FORK', message, {
+      hint: `in the folder with the right history: ring-builder settle ${ring} -m REASON`,
+      details: { alarm },
+    });
   }
   if (freshness.state !== 'expired' && freshness.state !== 'behind') return;
   const why =
     freshness.state === 'expired'
       ? `the beacon of ring '${ring}' expired ${Math.round(-(freshness.leftMs ?? 0) / 1_000)} s ago`
       : `a beacon names version ${freshness.version} of ring '${ring}', which is not active here`;
-  throw new CodedError(
-    'BEACON_EXPIRED',
-    `nothing is dropped: ${why} (ring-builder beacon ${ring})`,
-    {
-      hint: `ring-builder beacon ${ring}; push a newer version first`,
-      details: { ...freshness },
-    },
-  );
+  const message = `nothing is dropped: ${why} (ring-builder beacon ${ring})`;
+  throw new CodedError('BEACON_EXPIRED', message, {
+    hint: `ring-builder beacon ${ring}; push a newer version first`,
+    details: { ...freshness },
+  });
 }

@@ -150,14 +150,11 @@ export class TrustStore {
       if (held.issuedMs === issuedMs && held.id === beacon.id) return;
       const newest = new Date(held.issuedMs).toISOString();
       // Without the held beacon: this error goes to whoever offers an old one.
-      throw new CodedError(
-        'BEACON_REFUSED',
-        `beacon refused: it was issued before the one held here, of ${newest}`,
-        {
-          hint: 'correct the clock of the machine that issued it: ring-builder beacon RING follows',
-          details: { given: beacon },
-        },
-      );
+      const message = `beacon refused: it was issued before the one held here, of ${newest}`;
+      throw new CodedError('BEACON_REFUSED', message, {
+        hint: 'correct the clock of the machine that issued it: ring-builder beacon RING follows',
+        details: { given: beacon },
+      });
     }
     await makeDirectory(this.#ports.directory);
     await replaceState(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
