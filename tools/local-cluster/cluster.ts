@@ -31,19 +31,16 @@ export class Cluster {
     return this.#servers;
   }
 
-  /** Starts six servers in three zones. Resolves when all are ready. */
-  async startFirst(): Promise<void> {
-    await this.#startAll(FIRST_SERVERS, null);
-  }
-
-  /** Starts three secured servers, one in each of three zones. */
-  async startGuarded(guarded: Guarded): Promise<void> {
-    await this.#startAll(GUARDED_SERVERS, guarded);
+  /** Starts six servers in three zones, or three secured ones. Resolves when all are ready. */
+  async startFirst(guarded: Guarded | null = null): Promise<void> {
+    const count = guarded === null ? FIRST_SERVERS : GUARDED_SERVERS;
+    const started = Array.from({ length: count }, (_, index) => this.#start(index, guarded));
+    await Promise.all(started.map((server) => server.ready()));
   }
 
   /** Starts the seventh server, in a zone of its own. */
   async startJoiner(): Promise<ServerProcess> {
-    const server = this.#start(FIRST_SERVERS);
+    const server = this.#start(FIRST_SERVERS, null);
     await server.ready();
     return server;
   }
@@ -66,12 +63,7 @@ export class Cluster {
     for (const server of this.#servers) server.killNow();
   }
 
-  async #startAll(count: number, guarded: Guarded | null): Promise<void> {
-    const started = Array.from({ length: count }, (_, index) => this.#start(index, guarded));
-    await Promise.all(started.map((server) => server.ready()));
-  }
-
-  #start(index: number, guarded: Guarded | null = null): ServerProcess {
+  #start(index: number, guarded: Guarded | null): ServerProcess {
     if (this.#isEnding) throw failure('the cluster is being stopped');
     const server = new ServerProcess({
       device: `sd${index + 1}`,

@@ -83,7 +83,11 @@ interface Telling {
 async function tell({ options, folder, cluster, output, signal }: Telling): Promise<void> {
   const rings = path.join(folder, 'rings');
   const teller = narrator(output);
-  const environment = environmentIn(folder);
+  // A keys folder of its own, and the author's name.
+  const environment: Record<string, string> = {
+    RINGWRIGHT_AUTHOR: 'ada',
+    RING_BUILDER_KEYS: path.join(folder, 'keys'),
+  };
   const builder = ringBuilder({
     rings,
     environment,
@@ -102,14 +106,6 @@ async function tell({ options, folder, cluster, output, signal }: Telling): Prom
   report(outcome, options);
   if (options.exit) return;
   output.write(`${outcome.commands.join('\n')}\n`);
-}
-
-/** Returns the environment of commands: a keys folder of its own, and the author's name. */
-function environmentIn(folder: string): Record<string, string> {
-  return {
-    RINGWRIGHT_AUTHOR: 'ada',
-    RING_BUILDER_KEYS: path.join(folder, 'keys'),
-  };
 }
 
 interface StoryReport {

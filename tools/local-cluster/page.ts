@@ -66,8 +66,7 @@ interface Surroundings {
 /** Returns commands to explore the cluster. */
 export function commandsPage(surroundings: Surroundings): string[] {
   const { rings, folder, port, sampleKey, ringVersion, revive, columns } = surroundings;
-  const path = sampleKey.split('/').map(encodeURIComponent).join('/');
-  const url = `http://127.0.0.1:${port}/v1/cities/${path}`;
+  const url = `http://${recordAt(port, sampleKey)}`;
   const linesOf = (...args: string[]): string[] =>
     breakCommand(args.map(quoteWord), columns - margin.length);
   const tool = (...args: string[]): string[] =>
@@ -94,8 +93,7 @@ export function securedCommandsPage(
   },
 ): string[] {
   const { rings, folder, port, sampleKey, environment, authority, token } = surroundings;
-  const path = sampleKey.split('/').map(encodeURIComponent).join('/');
-  const url = `https://127.0.0.1:${port}/v1/cities/${path}`;
+  const url = `https://${recordAt(port, sampleKey)}`;
   const variables = Object.entries(environment).map(
     ([name, value]) => `${name}=${quoteWord(value)}`,
   );
@@ -110,6 +108,10 @@ export function securedCommandsPage(
     tool('access log'),
     tool('certs list'),
   ]);
+}
+
+function recordAt(port: number, key: string): string {
+  return `127.0.0.1:${port}/v1/cities/${key.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 function invitation(folder: string, commands: readonly string[]): string[] {

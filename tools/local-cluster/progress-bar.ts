@@ -20,26 +20,14 @@ export function progressBar(label: string, total: number): ProgressBar {
       const now = performance.now();
       if (now - drawn < REDRAW_MS && done < total) return;
       drawn = now;
-      stderr.write(
-        `\r\u001b[2K${drawBar({ label, done, total, seconds: (now - started) / 1000 })}`,
-      );
+      const part = total === 0 ? 1 : done / total;
+      const full = Math.floor(part * WIDTH);
+      const bar = '█'.repeat(full) + '░'.repeat(WIDTH - full);
+      const seconds = (now - started) / 1000;
+      const rate = seconds > 0 ? Math.round(done / seconds).toLocaleString('en') : '0';
+      const percent = String(Math.floor(part * 100)).padStart(3);
+      stderr.write(`\r\u001b[2K  ${label} ${bar} ${percent} %  ${rate}/s`);
     },
     end: () => stderr.write('\r\u001b[2K'),
   };
-}
-
-interface BarState {
-  readonly label: string;
-  readonly done: number;
-  readonly total: number;
-  readonly seconds: number;
-}
-
-/** Returns one line: label, bar, percent, rate. */
-function drawBar({ label, done, total, seconds }: BarState): string {
-  const part = total === 0 ? 1 : done / total;
-  const full = Math.floor(part * WIDTH);
-  const bar = '█'.repeat(full) + '░'.repeat(WIDTH - full);
-  const rate = seconds > 0 ? Math.round(done / seconds).toLocaleString('en') : '0';
-  return `  ${label} ${bar} ${String(Math.floor(part * 100)).padStart(3)} %  ${rate}/s`;
 }

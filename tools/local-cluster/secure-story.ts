@@ -116,7 +116,7 @@ async function secureFromTheStart(stage: SecureStage): Promise<void> {
   environment['RINGWRIGHT_CA'] = files.authority;
   environment['RING_BUILDER_TOKEN_FILE'] = files.operator;
   narrator.say('from now on ring-builder uses ada.token and trusts authority.pem');
-  await cluster.startGuarded(files);
+  await cluster.startFirst(files);
   narrator.say(`each server: ring-server … --tls ${files.bundle} --trust ${files.trust}`);
   const devices = cluster.servers.flatMap((server) => [deviceOf(server), WEIGHT]);
   await builder('add', KEYSPACE, ...devices, '--ask-key');

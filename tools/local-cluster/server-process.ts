@@ -55,10 +55,6 @@ export class ServerProcess {
     return `127.0.0.1:${this.place.port}`;
   }
 
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
   get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

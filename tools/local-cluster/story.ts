@@ -69,7 +69,7 @@ export async function tellStory(stage: Stage): Promise<Ending> {
     split,
     loadedPerSecond: Math.round(records / loadSeconds),
     comparedPerSecond: Math.round(records / comparison.seconds),
-    live: liveFigures(traffic, kill),
+    live: kill.live,
     longestPauseMs: {
       writer: Math.round(traffic.seen.writePauseMs),
       reader: Math.round(traffic.seen.readPauseMs),
@@ -82,7 +82,7 @@ export async function tellStory(stage: Stage): Promise<Ending> {
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
 export function addressesOf({ servers }: Cluster): string[] {
-  return servers.map(({ place }) => `127.0.0.1:${place.port}`);
+  return servers.map(({ address }) => address);
 }
 
 export function deviceOf({ place }: ServerProcess): string {
@@ -146,21 +146,17 @@ async function join({ cluster, builder, narrator }: Stage): Promise<Change> {
   const started = performance.now();
   const rollout = await builder<RolloutDocument>('rollout', KEYSPACE);
   const rolloutSeconds = tenths((performance.now() - started) / 1000);
-  const change = changeFigures(rollout);
-  const copied = `${change.copied.partitions} partition files copied and verified`;
-  narrator.say(`${copied} in ${rolloutSeconds} s; the ring is at version ${change.ringVersion}`);
-  return { ...change, moveLowerBound, rolloutSeconds };
-}
-
-function changeFigures({
-  moved,
-  verified,
-  version: ringVersion,
-  copied: { partitions, bytes, seconds },
-}: RolloutDocument): Omit<Change, 'moveLowerBound' | 'rolloutSeconds'> {
-  const mbPerSecond = seconds > 0 ? tenths(bytes / 1e6 / seconds) : 0;
-  const copied = { partitions, bytes, mbPerSecond };
-  return { moved, copiesVerified: verified === partitions, copied, ringVersion };
+  const { partitions, bytes, seconds } = rollout.copied;
+  const files = `${partitions} partition files copied and verified`;
+  narrator.say(`${files} in ${rolloutSeconds} s; the ring is at version ${rollout.version}`);
+  return {
+    moved: rollout.moved,
+    copiesVerified: rollout.verified === partitions,
+    copied: { partitions, bytes, mbPerSecond: seconds > 0 ? tenths(bytes / 1e6 / seconds) : 0 },
+    ringVersion: rollout.version,
+    moveLowerBound,
+    rolloutSeconds,
+  };
 }
 
 async function splitOne({ builder, narrator }: Stage): Promise<Figures['split']> {
@@ -175,13 +171,7 @@ async function splitOne({ builder, narrator }: Stage): Promise<Figures['split']>
   return { filled, wanted: 2 * REPLICAS, seconds };
 }
 
-interface Kill {
-  readonly victim: ServerProcess;
-  readonly writesBefore: number;
-  readonly readsBefore: number;
-}
-
-async function killOne({ cluster, narrator }: Stage, traffic: Traffic): Promise<Kill> {
+async function killOne({ cluster, narrator }: Stage, traffic: Traffic) {
   const victim = must(cluster.servers[VICTIM], 'there are six servers');
   narrator.act(`${victim.place.device} is killed (SIGKILL), and the application continues`);
   const { seen } = traffic;
@@ -192,18 +182,9 @@ async function killOne({ cluster, narrator }: Stage, traffic: Traffic): Promise<
   const what = `${WRITES_AFTER_KILL} writes and ${READS_AFTER_KILL} reads without that server`;
   await waitFor(what, { ask: goesOn, until: Boolean, deadlineMs: AFTER_KILL_MS_MAX, failure });
   await traffic.stop();
-  const writes = (seen.writes - writesBefore).toLocaleString('en');
-  const reads = (seen.reads - readsBefore).toLocaleString('en');
-  narrator.say(`${writes} updates and ${reads} reads were answered without it`);
-  return { victim, writesBefore, readsBefore };
-}
-
-function liveFigures({ seen }: Traffic, kill: Kill): Figures['live'] {
-  return {
-    writes: seen.writes,
-    reads: seen.reads,
-    retries: seen.retries,
-    writesAfterKill: seen.writes - kill.writesBefore,
-    readsAfterKill: seen.reads - kill.readsBefore,
-  };
+  const { writes, reads, retries } = seen;
+  const [writesAfterKill, readsAfterKill] = [writes - writesBefore, reads - readsBefore];
+  const [updates, answers] = [writesAfterKill, readsAfterKill].map((n) => n.toLocaleString('en'));
+  narrator.say(`${updates} updates and ${answers} reads were answered without it`);
+  return { victim, live: { writes, reads, retries, writesAfterKill, readsAfterKill } };
 }

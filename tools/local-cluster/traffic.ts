@@ -27,7 +27,7 @@ export interface Traffic {
   /** Sends new requests through this client. */
   useClient(client: Client): void;
   /** Waits for requests in flight. Throws the error that made the application fail, if any. */
-  stop(): Promise<Sightings>;
+  stop(): Promise<void>;
 }
 
 interface Application {
@@ -63,7 +63,6 @@ export function startTraffic(first: Readonly<Application>): Traffic {
     stop: async () => {
       stopping = true;
       for (const result of await ended) if (result.status === 'rejected') throw result.reason;
-      return seen;
     },
   };
 }
