@@ -6,7 +6,7 @@ import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-lo
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/command.ts';
 import type { AdviceContext } from '../servers/advice.ts';
-import { removedIn } from '../servers/gone-for-good.ts';
+import { removedDevices } from '../servers/ring-targets.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { accessOf, trustOf } from '../versions/signing.ts';
 
@@ -34,7 +34,7 @@ export function standingOf(
   const isToAll = push !== null && push.accepted !== null && push.accepted === push.servers;
   return {
     head: head?.version ?? 0,
-    removed: removedIn(state),
+    removed: removedDevices(state),
     ...(state?.components !== undefined && { components: state.components }),
     pushed: push !== null,
     ...(push?.version === head?.version && { taken: isToAll ? 'all' : 'some' }),

@@ -2,7 +2,8 @@
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { deviceIdsAt, quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
-import { asCommands, deviceNames, removedIn } from '../servers/gone-for-good.ts';
+import { asCommands, deviceNames } from '../servers/gone-for-good.ts';
+import { removedDevices } from '../servers/ring-targets.ts';
 import type { MoveRow, StatusByDevice } from './move-rows.ts';
 
 type Moved = Pick<MoveRow, 'partition' | 'from'>;
@@ -63,7 +64,7 @@ export function stuckOf(
   rows: readonly MoveRow[],
   statuses: StatusByDevice,
 ): StuckAdvice | null {
-  return stuckAdvice({ ring, removed: removedIn(state) }, rows, statuses);
+  return stuckAdvice({ ring, removed: removedDevices(state) }, rows, statuses);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
-import type { AdviceRule } from './advice.ts';
+import type { Advice, AdviceRule, ServerFailure } from './advice.ts';
 
 /** Codes that a reachable server returns for a missing or insufficient token. */
 export const needsToken: ReadonlySet<ErrorCode> = new Set([
@@ -76,7 +76,7 @@ export const token: AdviceRule = () => ({
 export function largeVersion(
   { keyspace, version }: Pick<Ring, 'keyspace' | 'version'>,
   address: string,
-): { readonly command: string; readonly text: string } {
+): Advice {
   const sign = `sign ${keyspace} ${version}`;
   if (address === '') return { command: sign, text: 'another person with a ring key must sign it' };
   const command = `revert ${keyspace} ${version - 1}`;
@@ -88,17 +88,10 @@ export function largeVersion(
   return { command, text };
 }
 
-interface Unproven {
-  readonly address: string;
-  readonly devices: readonly number[];
-  /** The id of the key that the server proved, if known. */
-  readonly key?: string;
-}
-
 export function otherKey(
   { keyspace, devices: all }: Pick<Ring, 'keyspace' | 'devices'>,
-  { address, devices, key }: Unproven,
-): { readonly command: string; readonly text: string } {
+  { address, devices, key }: ServerFailure,
+): Advice {
   const owner = all.find((one) => one?.key !== undefined && keyIdOf(one.key) === key);
   if (owner) {
     const ringAddress = formatAddress(owner);

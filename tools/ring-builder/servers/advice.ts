@@ -16,7 +16,7 @@ import {
   token,
 } from './advice-rows.ts';
 import { fullDisk } from './full-disk.ts';
-import { type Standing, withoutForGood } from './gone-for-good.ts';
+import { resumeCommand, type Standing, withoutForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and its refusal, or PEER_UNREACHABLE and the like. */
 export interface ServerFailure {
@@ -59,7 +59,7 @@ const ADDRESSES_NAMED_MAX = 3;
 const absent: AdviceRule = (context, failures) => {
   const { ring, pushed, removed = [], components } = context;
   const { keyspace } = ring;
-  const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
+  const again = resumeCommand(ring);
   const start = `start ${named(failures)}, then ring-builder ${again}`;
   const gone = failures.flatMap(({ devices }) => devices);
   if (gone.length === 0) {
@@ -102,15 +102,15 @@ const absent: AdviceRule = (context, failures) => {
 };
 
 /** Swift's servers listen on the port that is usual here. */
-const otherProgram: AdviceRule = ({ ring: { keyspace, moves } }, failures) => {
+const otherProgram: AdviceRule = ({ ring }, failures) => {
   const [{ devices }] = failures;
   const who = devices.length === 0 ? 'dN' : `d${devices[0]}`;
   return {
-    command: `${moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`,
+    command: resumeCommand(ring),
     text:
       `no ring-server of this release answers at ${named(failures)}: stop what listens there and ` +
       'start the ring-server; or, if the port is wrong, ' +
-      `ring-builder set-device ${keyspace} ${who} --port PORT, then commit`,
+      `ring-builder set-device ${ring.keyspace} ${who} --port PORT, then commit`,
   };
 };
 
@@ -205,20 +205,19 @@ const says =
   (text: string, command: (ring: string, version: number) => string): AdviceRule =>
   ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), text });
 
-const unknown: AdviceRule = ({ ring: { keyspace, moves }, taken }) => {
-  const push = `push ${keyspace}`;
+const unknown: AdviceRule = ({ ring, taken }) => {
   if (taken !== 'all') {
     const text =
       taken === undefined
         ? 'those servers did not receive this version'
         : 'this version was pushed, but those servers did not receive it or lost it';
-    return { command: moves.length > 0 ? `rollout ${keyspace}` : push, text };
+    return { command: resumeCommand(ring), text };
   }
   const text =
     'those servers lost this version: check that the data directory is the right one, and that ' +
     'its disk is mounted. If it was emptied, peers send the ring within seconds, and its files ' +
-    `refill; if they do not: ring-builder ${push}`;
-  return { command: `reconcile ${keyspace}`, text };
+    `refill; if they do not: ring-builder push ${ring.keyspace}`;
+  return { command: `reconcile ${ring.keyspace}`, text };
 };
 
 /** Ordered from worst to mildest. The advice follows the worst code that a server returned. */

@@ -1,8 +1,7 @@
 // Asks each server once for its status, after it has checked its own files.
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
-import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { filesLook } from '@ringwright/wire/files';
-import { ringTargets, type Target } from './ring-targets.ts';
+import type { Target } from './ring-targets.ts';
 import { fanOut, keepingConnections, withServer } from './server-connection.ts';
 import { type RingStatus, ringStatus, type ServerStatus, statusOrWhyNot } from './server-status.ts';
 
@@ -74,11 +73,8 @@ export interface TargetStatus extends Target {
   readonly ringStatus: RingStatus | CodedError;
 }
 
-export function askTargets({
-  ring,
-  state,
-}: Pick<StoredVersion, 'ring' | 'state'>): Promise<TargetStatus[]> {
-  return fanOut(ringTargets(ring, state), async (target) => {
-    return { ...target, ringStatus: await ringStatus(target.address, ring.keyspace) };
+export function askTargets(ring: string, targets: readonly Target[]): Promise<TargetStatus[]> {
+  return fanOut(targets, async (target) => {
+    return { ...target, ringStatus: await ringStatus(target.address, ring) };
   });
 }

@@ -2,6 +2,7 @@
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
+import type { Advice, AdviceContext, ServerFailure } from './advice.ts';
 import {
   asCommands,
   type ChangedRing,
@@ -10,6 +11,7 @@ import {
   type Owner,
   ownersOf,
   removeCommand,
+  resumeCommand,
 } from './gone-for-good.ts';
 
 type FilledRing = ChangedRing & Pick<Ring, 'table'>;
@@ -40,7 +42,7 @@ export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: st
   const { moves } = ring;
   const reserve = printBytes(diskReserveBytes);
   const free = `free space on the disk of ${names}, where ${reserve} must stay free`;
-  const freeText = `${free}, then ring-builder ${againOf(ring)}`;
+  const freeText = `${free}, then ring-builder ${resumeCommand(ring)}`;
   if (devices.every((id) => moves.every(({ to }) => to !== id))) return freeText;
   const commands = [
     ...commandsForRoom(ring, devices),
@@ -52,15 +54,10 @@ export function ifNoRoom(ring: FilledRing, devices: readonly number[], names: st
 
 /** Returns advice on servers that refuse a version for lack of space. `names`: their names. */
 export function fullDisk(
-  { ring: plain, components }: { readonly ring: FilledRing } & Pick<ChangedRing, 'components'>,
-  servers: readonly { readonly devices: readonly number[] }[],
+  { ring, components }: AdviceContext,
+  failures: readonly ServerFailure[],
   names: string,
-): { readonly command: string; readonly text: string } {
-  const ring = { ...plain, components };
-  const devices = servers.flatMap((server) => server.devices);
-  return { command: againOf(ring), text: ifNoRoom(ring, devices, names) };
-}
-
-function againOf({ keyspace, moves }: FilledRing): string {
-  return `${moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
+): Advice {
+  const devices = failures.flatMap((one) => one.devices);
+  return { command: resumeCommand(ring), text: ifNoRoom({ ...ring, components }, devices, names) };
 }

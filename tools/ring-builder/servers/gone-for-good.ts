@@ -1,5 +1,5 @@
 // Commands to type to go on without certain servers, as one line for a shell. Pure.
-import type { BuilderState, Component } from '@ringwright/builder/state/builder-state';
+import type { Component } from '@ringwright/builder/state/builder-state';
 import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
 
@@ -16,10 +16,6 @@ export interface Standing {
   readonly components?: readonly Component[];
   /** Removed devices that the ring still names, because moves still need them. */
   readonly removed?: readonly number[];
-}
-
-export function removedIn(state: BuilderState | null): number[] {
-  return state?.devices.flatMap((one) => (one?.state === 'removed' ? [one.id] : [])) ?? [];
 }
 
 /** Further devices are not listed. */
@@ -40,6 +36,11 @@ export function commandsWithout(
 
 export function removeCommand({ ring, devices }: Owner): string {
   return `remove ${ring} ${deviceNames(devices)}`;
+}
+
+/** Returns the command that brings the ring to servers again. */
+export function resumeCommand({ keyspace, moves }: MovingRing): string {
+  return `${moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
 }
 
 /** Returns one command or none. */

@@ -1,6 +1,7 @@
 // Says in one sentence which partitions are not ready on their servers, and why. Pure.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import type { RingStatus } from './server-status.ts';
 
 export interface ReadinessReport {
@@ -29,8 +30,7 @@ export function notReadyText(servers: readonly ReadinessReport[]): string {
     const isAway = ringStatus instanceof Error;
     if (!isAway && ringStatus.notReady === 0) continue;
     const why = isAway ? ringStatus.message : whyNotReady(ringStatus) || 'opening files';
-    const group = groups.get(why) ?? { partitions: 0, servers: [] };
-    groups.set(why, group);
+    const group = getOrMake(groups, why, () => ({ partitions: 0, servers: [] }));
     group.servers.push(address);
     group.partitions += isAway ? 0 : ringStatus.notReady;
     all += isAway ? 0 : ringStatus.notReady;

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
@@ -157,9 +158,5 @@ export function deltasTo(rings: string, version: StoredVersion): DeltaFrom {
     if (stored instanceof CodedError || stored.id !== base.id) return null;
     return makeRingDelta(stored.bytes, version.bytes);
   };
-  return (base) => {
-    const delta = deltasByBase.get(base.id) ?? make(base);
-    deltasByBase.set(base.id, delta);
-    return delta;
-  };
+  return (base) => getOrMake(deltasByBase, base.id, () => make(base));
 }

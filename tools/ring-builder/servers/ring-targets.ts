@@ -11,15 +11,11 @@ export interface Target {
 }
 
 export function ringTargets(ring: Pick<Ring, 'devices'>, state: BuilderState | null): Target[] {
-  const byAddress = new Map<string, number[]>();
-  for (const device of ring.devices) {
-    if (device === null) continue;
-    const address = formatAddress(device);
-    byAddress.set(address, [...(byAddress.get(address) ?? []), device.id]);
-  }
+  const devices = ring.devices.filter((device) => device !== null);
   const isRemoved = (id: number): boolean => state?.devices[id]?.state === 'removed';
-  return [...byAddress].map(([address, devices]) => {
-    return { address, devices, required: !devices.every(isRemoved) };
+  return [...Map.groupBy(devices, formatAddress)].map(([address, served]) => {
+    const ids = served.map(({ id }) => id);
+    return { address, devices: ids, required: !ids.every(isRemoved) };
   });
 }
 
@@ -44,12 +40,16 @@ export function countedTargets(ring: Ring, state: BuilderState | null): Target[]
   });
 }
 
+export function removedDevices(state: BuilderState | null): number[] {
+  return state?.devices.flatMap((one) => (one?.state === 'removed' ? [one.id] : [])) ?? [];
+}
+
 /**
  * Returns removed devices with slots that no move in flight takes away, because a split came first
  * or moves were canceled. O(slots) where a device is removed.
  */
 export function removedHolders({ table, moves }: Ring, state: BuilderState | null): number[] {
-  const removed = state?.devices.filter((device) => device?.state === 'removed') ?? [];
+  const removed = removedDevices(state);
   if (removed.length === 0) return [];
   const leaving = new Set(moves.map(({ partition, replica }) => `${replica}/${partition}`));
   const holding = new Set<number>();
@@ -60,5 +60,5 @@ export function removedHolders({ table, moves }: Ring, state: BuilderState | nul
       if (!leaving.has(`${replica}/${partition}`)) holding.add(device);
     }
   }
-  return removed.flatMap((device) => (device && holding.has(device.id) ? [device.id] : []));
+  return removed.filter((id) => holding.has(id));
 }

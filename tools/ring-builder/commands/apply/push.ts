@@ -15,7 +15,8 @@ import {
 import { printBytes } from '../../cli/print-bytes.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
-import { notReadyText, type ReadinessReport } from '../../servers/not-ready.ts';
+import { askTargets } from '../../servers/ask-servers.ts';
+import { notReadyText } from '../../servers/not-ready.ts';
 import {
   accepted,
   type PushOutcome,
@@ -28,8 +29,7 @@ import {
   refusedGatewaysLine,
 } from '../../servers/refused-gateways.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
-import { fanOut, serversAtOnceMax } from '../../servers/server-connection.ts';
-import { ringStatus } from '../../servers/server-status.ts';
+import { serversAtOnceMax } from '../../servers/server-connection.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
 import { beaconMinutes, trustToGive } from '../../versions/sign-beacon.ts';
 import { askedVersion } from '../../versions/version-reference.ts';
@@ -138,10 +138,7 @@ async function waitReady(
 ): Promise<string> {
   const deviceServers = accepted(servers).filter(({ devices }) => devices.length > 0);
   const { answer, done } = await waitUntil({
-    ask: () =>
-      fanOut(deviceServers, async ({ address }): Promise<ReadinessReport> => {
-        return { address, ringStatus: await ringStatus(address, ring.keyspace) };
-      }),
+    ask: () => askTargets(ring.keyspace, deviceServers),
     isDone: (all) => {
       if (notReadyText(all) === '') return true;
       const good = new Set(
@@ -277,11 +274,7 @@ function haveMajorities({ table, partitions }: Ring, isGood: readonly boolean[])
 
 /** Whether every device of some zone is good. */
 function hasWholeZone({ devices }: Ring, isGood: readonly boolean[]): boolean {
-  const whole = new Map<string, boolean>();
-  for (const device of devices) {
-    if (device === null) continue;
-    const zone = `${device.region}/${device.zone}`;
-    whole.set(zone, (whole.get(zone) ?? true) && isGood[device.id] === true);
-  }
-  return [...whole.values()].includes(true);
+  const known = devices.filter((device) => device !== null);
+  const zones = Map.groupBy(known, ({ region, zone }) => `${region}/${zone}`);
+  return zones.values().some((zone) => zone.every(({ id }) => isGood[id] === true));
 }

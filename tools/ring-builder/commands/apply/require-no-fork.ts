@@ -5,11 +5,12 @@ import type { Context } from '../../cli/command.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { adviceOn } from '../../servers/advice.ts';
 import { askTargets } from '../../servers/ask-servers.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
 
 /** Throws RING_FORK. Servers that do not answer are ignored here: the push asks them again. */
 export async function requireNoFork(context: Context, head: StoredVersion): Promise<void> {
   const { keyspace } = head.ring;
-  const targetStatuses = await askTargets(head);
+  const targetStatuses = await askTargets(keyspace, ringTargets(head.ring, head.state));
   const forked = targetStatuses.flatMap(({ ringStatus, ...target }) => {
     if (ringStatus instanceof Error || ringStatus.fork === null || ringStatus.fork.settled !== null)
       return [];

@@ -9,7 +9,8 @@ import { printBytes } from '../../cli/print-bytes.ts';
 import type { MoveRow, StatusByDevice } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { ifNoRoom } from '../../servers/full-disk.ts';
-import { deviceNames, removedIn, withoutForGood } from '../../servers/gone-for-good.ts';
+import { deviceNames, withoutForGood } from '../../servers/gone-for-good.ts';
+import { removedDevices } from '../../servers/ring-targets.ts';
 import type { Room } from '../../servers/server-status.ts';
 
 /** Further reasons are omitted. */
@@ -92,7 +93,7 @@ function hintFor(
   const { open, statuses, full } = stall;
   const components = state?.components;
   const changed = { ...ring, components };
-  const standing = { ring, removed: removedIn(state), ...(components && { components }) };
+  const standing = { ring, removed: removedDevices(state), ...(components && { components }) };
   const silent = silentOf(open, statuses);
   const stuck = stuckOf({ ring, state }, open, statuses);
   const hints = [

@@ -12,9 +12,9 @@ import { trashList, trashRestore } from '@ringwright/wire/trash';
 import { usage } from '../../cli/arguments.ts';
 import { type Answer, type Command, type Context, listOption } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
+import { askTargets } from '../../servers/ask-servers.ts';
 import { ringTargets, type Target, withFurther } from '../../servers/ring-targets.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
-import { ringStatus } from '../../servers/server-status.ts';
 import {
   type SilentServer,
   silentExit,
@@ -201,9 +201,7 @@ async function confirm(
   { keyspace }: Ring,
   targets: readonly Target[],
 ): Promise<Answer> {
-  const servers = await fanOut(targets, async (target) => {
-    return { ...target, ringStatus: await ringStatus(target.address, keyspace) };
-  });
+  const servers = await askTargets(keyspace, targets);
   const away = servers.flatMap(({ address, devices, required, ringStatus }) => {
     if (!required) return [];
     if (ringStatus instanceof Error) return [silentServer(address, ringStatus)];

@@ -42,7 +42,7 @@ export const command: Command = {
     const documents = { roots: bytes, beacons: [beacon], access };
     const [servers, targetStatuses] = await Promise.all([
       giveTrust(targets, documents),
-      askTargets(version),
+      askTargets(ring, targets),
     ]);
     const ahead = serversAhead(version, targetStatuses);
     const older = await olderAdvice(context, version, ahead);

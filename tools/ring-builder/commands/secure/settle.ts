@@ -22,7 +22,7 @@ import {
   type PushOutcome,
   serverFailuresOf,
 } from '../../servers/push-to-targets.ts';
-import type { Target } from '../../servers/ring-targets.ts';
+import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
@@ -55,7 +55,7 @@ export const command: Command = {
     const version = await readVersion(context.rings, ring, 'head');
     const { id } = version;
     const head = { version: version.ring.version, id };
-    const targets = await askTargets(version);
+    const targets = await askTargets(ring, ringTargets(version.ring, version.state));
     await requireNoneAhead(context, version, targets);
     await requireSameKeyMapping(version, targets);
     if (!context.yes) {
