@@ -25,7 +25,7 @@ export async function tokenToShow(
  */
 export async function identityToShow(file: string | undefined): Promise<TlsIdentity | null> {
   if (file === undefined || file === '') return null;
-  const text = String(await readShown(file, 'the client certificate'));
+  const text = await readShown(file, 'the client certificate');
   const certOffset = text.indexOf('-----BEGIN CERTIFICATE-----');
   const isWhole = certOffset !== -1 && text.includes('PRIVATE KEY-----');
   if (isWhole) return { key: text, cert: text.slice(certOffset) };

@@ -76,11 +76,16 @@ function nameOf(word: string, options: Readonly<Record<string, Options>>): strin
   return Object.keys(options).find((one) => options[one]?.alias === name) ?? null;
 }
 
+/** Returns the names of the positionals in a usage line. */
+export function positionalsOf(usage: string): string[] {
+  const words = usage.split(' ').slice(1);
+  return words.map((word) => word.replaceAll(/[<>[\].]/g, ''));
+}
+
 /** Returns the positional name at this index of a usage line. The last one may repeat. */
 export function positionalAt(usage: string, at: number): string | null {
-  const names = usage.split(' ').slice(1);
-  const positional = names[at] ?? (names.at(-1)?.includes('..') ? names.at(-1) : undefined);
-  return positional?.replaceAll(/[<>[\].]/g, '') ?? null;
+  const names = positionalsOf(usage);
+  return names[at] ?? (usage.includes('..') ? (names.at(-1) ?? null) : null);
 }
 
 export function optionCandidates(options: Readonly<Record<string, Options>>): Candidate[] {

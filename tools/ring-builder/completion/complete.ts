@@ -15,6 +15,7 @@ import {
   joinBroken,
   optionCandidates,
   positionalAt,
+  positionalsOf,
   readArgs,
   unquoted,
 } from './candidates.ts';
@@ -67,7 +68,7 @@ async function ofCommand(
   const read = readArgs(args, options);
   const { option, current, positionals } = read;
   const rings = read.optionValues.get('rings') ?? known.defaultRings;
-  const ring = positionals[positionOf(entry.usage, 'ring')] ?? '';
+  const ring = positionals[positionalsOf(entry.usage).indexOf('ring')] ?? '';
   if (option !== null) {
     const isDevice = deviceOptions.has(option) && ring !== '' && !isAdding(entry);
     const values = isDevice
@@ -99,21 +100,13 @@ async function namedCandidates(
     return others.filter(({ word }) => !positionals.includes(word));
   }
   if (versionPlaces.has(positional)) return versionCandidates(rings, ring);
-  const tier = positionals[positionOf(entry.usage, 'tier')];
+  const tier = positionals[positionalsOf(entry.usage).indexOf('tier')];
   if (positional === 'names' && tier !== undefined) return domainCandidates(rings, ring, tier);
   return devicePlaces.has(positional) && !isAdding(entry) ? deviceCandidates(rings, ring) : null;
 }
 
 function isAdding({ name }: CommandEntry): boolean {
   return name === 'add';
-}
-
-/** Returns the index of a positional in a usage line, or -1 if it has none of this name. */
-function positionOf(usage: string, name: string): number {
-  return usage
-    .split(' ')
-    .slice(1)
-    .findIndex((word) => word.replaceAll(/[<>[\].]/g, '') === name);
 }
 
 async function ringCandidates(rings: string, { name }: CommandEntry): Promise<Candidate[]> {

@@ -12,7 +12,7 @@ import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Answer, Context } from '../cli/command.ts';
 import type { Advice } from '../servers/advice.ts';
-import { ifGoneForGood, permanentRemovalCommands } from '../servers/gone-for-good.ts';
+import { deviceNames, ifGoneForGood, permanentRemovalCommands } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { advanceHead } from '../versions/advance-head.ts';
 import { wavesLeft } from '../versions/waves-left.ts';
@@ -102,8 +102,7 @@ async function silentAdvice(
   const opened = await openRing(rings, keyspace);
   const { devices } = stagedState(opened);
   const isLeaving = (id: number): boolean => devices[id]?.state !== 'active';
-  const names = silent.map((device) => `d${device}`).join(' ');
-  const text = `${names} does not answer: when it is back, run rollout again`;
+  const text = `${deviceNames(silent)} does not answer: when it is back, run rollout again`;
   if (silent.every(isLeaving)) {
     return { command: changeCommand(opened.state), text: `${text}; its removal is already staged` };
   }

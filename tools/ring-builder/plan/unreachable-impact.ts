@@ -3,6 +3,7 @@ import { availabilityOf } from '@ringwright/builder/analysis/availability';
 import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import type { SlottedRing } from '@ringwright/ring/slots-of';
+import { deviceNames } from '../servers/gone-for-good.ts';
 import type { Target } from '../servers/ring-targets.ts';
 
 export interface UnreachableImpact {
@@ -30,10 +31,7 @@ type AwayServer = Pick<Target, 'address' | 'devices'>;
 
 /** Returns `d1 (10.0.0.2:6200), d4 (10.0.0.5:6200)`. */
 export function awayNames(servers: readonly AwayServer[]): string {
-  const names = servers.map(
-    ({ address, devices }) => `${devices.map((id) => `d${id}`).join(' ')} (${address})`,
-  );
-  return names.join(', ');
+  return servers.map(({ address, devices }) => `${deviceNames(devices)} (${address})`).join(', ');
 }
 
 export function awayText(ring: Ring, { partitions, ...left }: UnreachableImpact): string {

@@ -72,10 +72,6 @@ export async function beginSigning(
   };
 }
 
-export function namesOfKeys({ root, ring, beacon }: RoleKeys): string[] {
-  return [root, ring, beacon].map(({ name }) => name);
-}
-
 /** Derives a key name from a user: `Alice@db1` has the key `alice`. */
 export function keyNameOf(user: string): string {
   const [person = ''] = user.split('@', 1);

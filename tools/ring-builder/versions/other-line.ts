@@ -10,12 +10,10 @@ import { ringStatus } from '../servers/server-status.ts';
 export function isOtherLine(entries: readonly LogEntry[], head: VersionId): boolean {
   const logged = entries.find((entry) => makesVersion(entry) && entry.version === head.version);
   if (logged === undefined || logged.id === head.id) return false;
-  return !entries.some((entry) => isSettlement(entry) && entry.version >= head.version);
-}
-
-/** Whether the entry was written by settle. */
-function isSettlement({ kind, details }: LogEntry): boolean {
-  return kind === 'push' && 'settled' in details;
+  return !entries.some(
+    ({ kind, details, version }) =>
+      kind === 'push' && 'settled' in details && version >= head.version,
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Json } from '@ringwright/base/canonical-json';
 import { counted } from '@ringwright/base/counted';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { printTable } from '@ringwright/base/print-table';
 import { planTraffic } from '@ringwright/builder/analysis/plan-traffic';
 import type { TierPlan } from '@ringwright/builder/analysis/tier-plans';
@@ -172,11 +173,7 @@ function tierTraffic(
   return tierKinds.slice(0, -1).flatMap((tier) => {
     const [oldNames, newNames] = [before, after].map(({ devices }) => tierNamesById(devices, tier));
     const found = new Map<string, { slotsIn: number; slotsOut: number }>();
-    const trafficOf = (name: string): { slotsIn: number; slotsOut: number } => {
-      const known = found.get(name) ?? { slotsIn: 0, slotsOut: 0 };
-      found.set(name, known);
-      return known;
-    };
+    const trafficOf = (name: string) => getOrMake(found, name, () => ({ slotsIn: 0, slotsOut: 0 }));
     const nameOf = (id: number): string => newNames?.[id] || oldNames?.[id] || 'gone';
     for (const { from, to } of moved) {
       const [left, joined] = [nameOf(from), nameOf(to)];

@@ -43,21 +43,11 @@ export async function readStat(
 
 function firstStat({ ring }: StoredVersion): VersionStat {
   const touched = ring.devices.flatMap((device) => (device === null ? [] : [device.id]));
-  const noChanges = {
-    devicesRemoved: 0,
-    devicesChanged: 0,
-    slotsMoved: 0,
-    slotsAdded: slotTotal(ring),
-    slotsRemoved: 0,
-    movesStarted: 0,
-    movesEnded: 0,
+  const counts = {
+    ...{ devicesRemoved: 0, devicesChanged: 0, slotsMoved: 0, slotsAdded: slotTotal(ring) },
+    ...{ slotsRemoved: 0, movesStarted: 0, movesEnded: 0, devicesAdded: touched.length },
   };
-  return {
-    ...noChanges,
-    devicesAdded: touched.length,
-    touched,
-    lines: [`+${counted(touched.length, 'device')}, ${counted(slotTotal(ring), 'slot')} added`],
-  };
+  return { ...counts, touched, lines: [lineOf(counts)] };
 }
 
 function statBetween({ ring: before }: StoredVersion, { ring: after }: StoredVersion): VersionStat {

@@ -48,7 +48,8 @@ export const command: Command = {
         ...(rings.length === 0 ? [] : ['', ...ringsTable(rings)]),
         ...(groups.length === 0 ? [] : ['', ...troublesTable(context, groups)]),
         ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
-        ...rings.flatMap((one) => behindLines(context, one)),
+        // A composite ring behind its components is served as before, so it is no trouble.
+        ...rings.flatMap((one) => newerLines(context, one).map((line) => `${one.ring}: ${line}`)),
         ...olderLines(olderOf(rings)),
         waiting !== null && waitingLine(context, waiting),
       ],
@@ -101,11 +102,6 @@ function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]):
 function olderOf(rings: readonly RingHealth[]): OlderServer[] {
   const all = rings.flatMap(({ judged }) => judged?.older ?? []);
   return [...new Map(all.map((one) => [one.address, one])).values()];
-}
-
-/** A composite ring that lags its components is served as before: a line, but no trouble. */
-function behindLines(context: Context, health: RingHealth): string[] {
-  return newerLines(context, health).map((line) => `${health.ring}: ${line}`);
 }
 
 function ringsTable(rings: readonly RingHealth[]): string[] {

@@ -20,6 +20,7 @@ import { type Command, type Context, flagOption, type Lines } from '../../cli/co
 import { standingOf } from '../../health/advice-context.ts';
 import { movesNow } from '../../health/moves-now.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
+import { deviceNames } from '../../servers/gone-for-good.ts';
 import { removedHolders } from '../../servers/ring-targets.ts';
 import { cancelledSince, printPartitions } from '../../versions/cancelled-since.ts';
 import { composedAnew, compositesOf } from '../../versions/composites.ts';
@@ -100,8 +101,8 @@ export const command: Command = {
         ...pinLines(opened.state, (partition) => context.next(`unpin ${ring} ${partition}`)),
         ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...drainedLines(devices, (names) => context.next(`remove ${ring} ${names}`)),
-        ...cancelledLines(cancelled, change),
-        ...removedLines(removed, change),
+        cancelled.length > 0 && `canceled: moves of ${printPartitions(cancelled)}; ${change}`,
+        removed.length > 0 && `removed, but still with slots: ${deviceNames(removed)}; ${change}`,
         ...signingLines(signing),
         advice?.isFirst === true && advice.text,
         ...forcedLines([...forced.keys()]),
@@ -182,17 +183,6 @@ function stagedLines(staged: readonly Staged[], state: BuilderState): string[] {
 function forcedLines(partitions: readonly number[]): string[] {
   if (partitions.length === 0) return [];
   return [`forced, and may have lost writes: partitions ${partitions.join(' ')}`];
-}
-
-function cancelledLines(partitions: readonly number[], change: string): string[] {
-  if (partitions.length === 0) return [];
-  return [`canceled: moves of ${printPartitions(partitions)}; ${change}`];
-}
-
-function removedLines(removed: readonly number[], change: string): string[] {
-  if (removed.length === 0) return [];
-  const names = removed.map((id) => `d${id}`).join(' ');
-  return [`removed, but still with slots: ${names}; ${change}`];
 }
 
 function signingLines(signing: Approval | null): string[] {

@@ -21,12 +21,7 @@ import {
   listOption,
   textOption,
 } from '../../cli/command.ts';
-import {
-  beginSigning,
-  keyNameOf,
-  namesOfKeys,
-  requireElsewhere,
-} from '../../versions/begin-signing.ts';
+import { beginSigning, keyNameOf, requireElsewhere } from '../../versions/begin-signing.ts';
 import { revokeAnswer, trustAnswer } from './key-trust.ts';
 import { expiryAfter } from './root-change.ts';
 
@@ -187,12 +182,13 @@ async function turnOn(args: Arguments, context: Context, name: string): Promise<
     passphrase: async () => requirePassphrase(await context.keys.passphrase('create'), name),
   });
   const { folder } = context.keys;
+  const names = Object.values(keys).map((key) => key.name);
   return {
     json: { cluster, root, trust, keys, folder, expires, changed: true },
     lines: [
       `signing is on for cluster '${cluster}': commits are signed by ${name} from now on`,
       `root 1 (${root}) is in ${trust}, valid until ${expires}`,
-      `keys ${namesOfKeys(keys).join(', ')} are in ${folder}; keep copies of them`,
+      `keys ${names.join(', ')} are in ${folder}; keep copies of them`,
       `now move ${keys.root.name}.key to offline storage: it is only needed to change keys`,
       `servers: ring-server --trust ${trust} …, or --trust ${root}`,
       'large changes need a second ring key or --override: ring-builder key generate NAME --role ring',

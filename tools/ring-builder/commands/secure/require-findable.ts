@@ -1,5 +1,6 @@
 // Checks before settle that the records of every server can be found under the ring. A server would
 // refuse any other ring, whatever an operator says.
+import { must } from '@ringwright/base/assert';
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ancestorIdAt } from '@ringwright/ring/audit/fork-point';
@@ -26,7 +27,7 @@ export async function requireSameKeyMapping(
   const { keyspace, partitioner } = ring;
   const holders = holdersOfOthers(version, targets);
   const unfindable = await fanOut([...holders.values()], async (alike) => {
-    const otherRing = await ringOf(alike[0], keyspace);
+    const otherRing = await ringOf(must(alike[0], 'a group has a member'), keyspace);
     const isFindable = otherRing === null || mayFollow(otherRing.partitioner, partitioner);
     return isFindable ? [] : [{ alike, theirs: otherRing }];
   });
@@ -62,26 +63,15 @@ function neitherWins(
   });
 }
 
-type Holders = [Target, ...Target[]];
-
 /** Groups the servers whose active ring is not on this history, by ring id. */
-function holdersOfOthers(
-  { ring, id }: StoredVersion,
-  targets: readonly TargetStatus[],
-): Map<string, Holders> {
-  const holders = new Map<string, Holders>();
-  for (const target of targets) {
-    const { ringStatus } = target;
-    if (
-      ringStatus instanceof Error ||
-      ancestorIdAt({ ...ring, id }, ringStatus.version) === ringStatus.id
-    )
-      continue;
-    const known = holders.get(ringStatus.id);
-    if (known === undefined) holders.set(ringStatus.id, [target]);
-    else known.push(target);
-  }
-  return holders;
+function holdersOfOthers({ ring, id }: StoredVersion, targets: readonly TargetStatus[]) {
+  const holders = targets.flatMap(({ ringStatus, ...target }) =>
+    ringStatus instanceof Error ||
+    ancestorIdAt({ ...ring, id }, ringStatus.version) === ringStatus.id
+      ? []
+      : [{ ...target, ringId: ringStatus.id }],
+  );
+  return Map.groupBy(holders, ({ ringId }) => ringId);
 }
 
 async function ringOf({ address }: Target, keyspace: string): Promise<Ring | null> {
