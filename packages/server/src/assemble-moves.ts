@@ -28,18 +28,23 @@ export function createReconciler(
   ports: Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> & {
     readonly throttle: AdaptiveThrottle;
     readonly unknownPeers: ReadonlySet<string>;
+    /** Greets a server again: it may have learned more about this one since. */
+    readonly greetAnew: (address: string) => Promise<void>;
     readonly log: Logger;
   },
 ): Reconciler {
   const { audit, identity, generation, key, directory } = opened;
-  const { throttle, unknownPeers, log } = ports;
+  const { throttle, unknownPeers, greetAnew, log } = ports;
   return new Reconciler({
     ...{ ...opened, ...ports, requireDropsAllowed },
     ...throttle.taking,
     signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
     current: (keyspace) => rings.get(keyspace),
-    isUnknownPeer: (active, device) =>
-      generation.isRestored || unknownPeers.has(addressOf(active, device)),
+    isUnknownPeer: async (active, device) => {
+      const address = addressOf(active, device);
+      await greetAnew(address);
+      return generation.isRestored || unknownPeers.has(address);
+    },
     monotonicMs,
     guard: new DropGuard(join(directory, 'drops')),
     address: formatAddress(identity.address),

@@ -46,12 +46,13 @@ export function assemblePeers(own: Own, ports: Ports) {
   const { identity, generation, rings, tls } = own;
   const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = ports;
   const greetAt = (address: string) => peers.connect(address).connect();
+  const greetAnew = (address: string) => greetAgain(introduce, peers.connect(address));
   const reconnects = new PeerReconnects();
   const proven = new ProvenPeers(rings);
   const knownPeers = new KnownPeers(identity, {
     rings,
     connect: greetAt,
-    greet: (address) => greetAgain(introduce, peers.connect(address)),
+    greet: greetAnew,
   });
   const introduce: HelloPorts = {
     ...own,
@@ -74,8 +75,7 @@ export function assemblePeers(own: Own, ports: Ports) {
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
   };
   const peers = new Peers({
-    ...answers,
-    monotonicMs,
+    ...{ ...answers, monotonicMs },
     connectTimeoutMs: peerCallTimeoutMs,
     identity: tls,
     proofOf: (address) => proven.proofOf(address) ?? plain(address, demandsTls),
@@ -86,7 +86,7 @@ export function assemblePeers(own: Own, ports: Ports) {
     onConnect,
   });
   return {
-    ...{ peers, knownPeers, proven, introduce, reconnects },
+    ...{ peers, knownPeers, proven, introduce, reconnects, greetAnew },
     /** Whether the server at this address accepts many writes in one message. */
     takesMany: (address: string) =>
       isMessageKnown(recordsWrite.method, introduce.wireVersions.get(address) ?? 0),

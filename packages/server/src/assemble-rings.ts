@@ -28,7 +28,7 @@ export type RingParts = Awaited<ReturnType<typeof assembleRings>>;
 interface Ports {
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly onActivate: (active: ActiveRing) => void;
+  readonly onActivate: (active: ActiveRing, before: ActiveRing | undefined) => void;
   readonly connectBack: ConnectBack;
   readonly guard: Pick<Guard, 'demands'>;
 }

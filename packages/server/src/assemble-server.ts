@@ -71,8 +71,8 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const onChange = (): void => void peerParts.greetPeers();
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });
 
-  const onActivate = (active: ActiveRing): void => {
-    noteActivation(active, { ...opened, log });
+  const onActivate = (active: ActiveRing, before: ActiveRing | undefined): void => {
+    noteActivation(active, before, { ...opened, log });
     // Not in the turn that swaps the ring: during the start the reconciler does not exist yet.
     setImmediate(() => {
       peerParts.followKeys();
@@ -108,7 +108,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const devices = measureCopies(metrics, callers.devices);
 
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
-  const moveParts = { devices, decide, inFlight, throttle, unknownPeers, log };
+  const moveParts = { ...peerParts, devices, decide, inFlight, throttle, unknownPeers, log };
   const reconciler = createReconciler(opened, ringParts, moveParts);
   const repairParts = { store, devices: callers.devices, decide, reconciler, peerClocks };
   const repair = assembleRepair({ ...repairParts, requireDropsAllowed }, metrics, log);
@@ -131,8 +131,10 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
 
 function noteActivation(
   active: ActiveRing,
-  { log, audit, key, identity }: OpenedDevice & { readonly log: Logger },
+  before: ActiveRing | undefined,
+  { log, audit, key, identity, memory }: OpenedDevice & { readonly log: Logger },
 ): void {
+  memory.follow(active.ring.devices, before?.ring.devices ?? []);
   const { id, self } = active;
   const { keyspace, version } = active.ring;
   log.info({ ring: keyspace, version, id, device: self }, 'ring activated');

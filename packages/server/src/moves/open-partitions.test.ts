@@ -3,6 +3,7 @@
 
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
 import { openStore } from '@ringwright/partition/open-store';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
@@ -14,9 +15,16 @@ import { openPartitions } from './open-partitions.ts';
 
 const ring = servedRing({ devices: 3, power: 1 });
 
-async function opening(device: StoreDevice, nonHolderOf: readonly number[] = []) {
+async function opening(
+  device: StoreDevice,
+  nonHolderOf: readonly number[] = [],
+  silent: readonly number[] = [],
+) {
   const { store, devices, active } = device;
-  const isUnknownPeer = (_active: unknown, id: number): boolean => nonHolderOf.includes(id);
+  const isUnknownPeer = (_active: unknown, id: number): Promise<boolean> =>
+    silent.includes(id)
+      ? Promise.reject(new CodedError('PEER_UNREACHABLE', 'it has just gone'))
+      : Promise.resolve(nonHolderOf.includes(id));
   const held = await CompleteFiles.load(store.directory);
   const ports = { store, devices, isUnknownPeer, held, onRepair: () => undefined };
   const undecided = await openPartitions(ports, active, [0, 1]);
@@ -55,6 +63,32 @@ describe('a device without files', () => {
   test('has lost its files if a peer remembers another directory in its place', async () => {
     await using cluster = await StoreCluster.open([ring]);
     expect((await opening(cluster.devices[0]!, [2])).states).toEqual(['lost', 'lost']);
+  });
+
+  test('does not count a peer that does not say what it remembers', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    await cluster.create(1, [1], 'ready');
+    await cluster.devices[1]!.put(1, { a: '1' });
+    const [device] = cluster.devices;
+    expect(await opening(device!, [], [1, 2])).toEqual({
+      undecided: [0, 1],
+      states: ['none', 'none'],
+    });
+    expect((await opening(device!, [], [1])).states).toEqual(['ready', 'ready']);
+  });
+
+  test('waits for a peer that still has an older version of the ring', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    const [device, peer] = cluster.devices;
+    peer!.onCall = () => {
+      throw new CodedError('RING_VERSION_UNKNOWN', 'the caller has version 2, this server has 1');
+    };
+    const nothing = { undecided: [0, 1], states: ['none', 'none'] };
+    expect(await opening(device!), 'though the other one knows of no records').toEqual(nothing);
+    peer!.onCall = () => {
+      throw new CodedError('RING_UNKNOWN', 'no ring is here');
+    };
+    expect((await opening(device!)).states).toEqual(['ready', 'ready']);
   });
 
   test('has lost the files that its directory held, even if no peer knows of them', async () => {

@@ -1,5 +1,8 @@
 // Creates a file for each partition that the table gives this device and that has none here: empty
 // and ready in a new cluster, otherwise empty and to be refilled.
+
+import { must } from '@ringwright/base/assert';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
@@ -20,9 +23,10 @@ export interface OpenPorts {
   readonly devices: DeviceCaller;
   /**
    * True if a device remembers another data directory at this device's address, or a later state of
-   * this one: this device was wiped, or restored from a backup.
+   * this one: this device was wiped, or restored from a backup. Asks the device, which may know
+   * this address only since it has the present ring. Rejects with a PEER_ code.
    */
-  readonly isUnknownPeer: (active: ActiveRing, device: number) => boolean;
+  readonly isUnknownPeer: (active: ActiveRing, device: number) => Promise<boolean>;
 }
 
 /** What the devices of the other slots of a partition answered. */
@@ -30,6 +34,8 @@ interface Survey {
   answered: number;
   /** The state with which the file here is to begin. */
   state: PartitionState;
+  /** A device still has an older version of the ring, and answers when it has this one. */
+  mustWait: boolean;
 }
 
 /**
@@ -37,8 +43,8 @@ interface Survey {
  * count on it. A partition that this directory once held complete is lost, whatever the others say.
  * A child of a split or merge here is filled from its parents. Any other begins empty and ready
  * only if the device of another slot answers, none has records, and none knows an earlier life of
- * this device, whose acknowledged records would be lost. Resolves to the partitions about which no
- * device has answered yet.
+ * this device, whose acknowledged records would be lost. A device with an older version of the ring
+ * is waited for: the cluster is not new. Resolves to the partitions that are not decided yet.
  */
 export async function openPartitions(
   ports: OpenPorts,
@@ -63,7 +69,7 @@ export async function openPartitions(
   await mapConcurrent(others, filesCreatedAtOnce, async (partition) => {
     const survey = surveys.get(partition);
     if (survey === undefined) await ports.store.create(keyspace, partition, 'ready');
-    else if (survey.answered === 0) undecided.push(partition);
+    else if (survey.answered === 0 || survey.mustWait) undecided.push(partition);
     else await ports.store.create(keyspace, partition, survey.state);
   });
   return undecided;
@@ -80,14 +86,22 @@ async function surveyPeers(
   for (const partition of partitions) {
     for (const { device } of slotsOf(active.ring, partition)) {
       if (device === active.self) continue;
-      surveys.set(partition, { answered: 0, state: 'ready' });
+      surveys.set(partition, { answered: 0, state: 'ready', mustWait: false });
       getOrMake(byDevice, device, () => []).push(partition);
     }
   }
   await Promise.all(
     [...byDevice].map(async ([device, list]) => {
-      const holdings = await holdingsAt(ports.devices, { active, device }, { partitions: list });
-      const isUnknown = ports.isUnknownPeer(active, device);
+      const onFailure = (error: CodedError): void => {
+        if (error.code !== 'RING_VERSION_UNKNOWN') return;
+        for (const partition of list)
+          must(surveys.get(partition), 'it is surveyed').mustWait = true;
+      };
+      const query = { partitions: list, onFailure };
+      const holdings = await holdingsAt(ports.devices, { active, device }, query);
+      if (holdings.size === 0) return;
+      const isUnknown = await resultOrError(ports.isUnknownPeer(active, device));
+      if (isUnknown instanceof CodedError) return; // it counts as not having answered
       for (const [partition, holding] of holdings) {
         const survey = surveys.get(partition);
         if (survey === undefined) continue;

@@ -23,6 +23,12 @@ export async function holdingAt(
   return holdings[0] ?? null;
 }
 
+interface HoldingsQuery {
+  readonly partitions: readonly number[];
+  readonly nowMs?: number;
+  readonly onFailure?: (error: CodedError) => void;
+}
+
 /**
  * Asks about any number of partitions, in as many messages as needed. After a failure the device is
  * asked no more, and the result lacks the remaining partitions. `nowMs` is passed on.
@@ -30,7 +36,7 @@ export async function holdingAt(
 export async function holdingsAt(
   devices: DeviceCaller,
   to: DeviceTarget,
-  { partitions, ...rest }: { readonly partitions: readonly number[]; readonly nowMs?: number },
+  { partitions, onFailure, ...rest }: HoldingsQuery,
 ): Promise<ReadonlyMap<number, Holding>> {
   const { keyspace, version: ringVersion } = to.active.ring;
   const holdingsByPartition = new Map<number, Holding>();
@@ -44,6 +50,7 @@ export async function holdingsAt(
     }
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
+    onFailure?.(error);
   }
   return holdingsByPartition;
 }

@@ -2,10 +2,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generationLeadMax } from '@ringwright/base/limits-rings';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { Generation } from '@ringwright/wire/hello';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { servedRing } from '../../../../test/support/served-ring.ts';
 import { PeerMemory } from './peer-memory.ts';
 
 const generation = (born: string, age = 0): Generation => ({
@@ -40,6 +42,25 @@ test('a new peer is stored at once, another directory only once it is settled', 
   memory.learn('a:1', generation('wiped'), true);
   expect(memory.recall('a:1')).toEqual(generation('wiped'));
   await memory.close();
+});
+
+test('a device that gets another address is remembered there', async () => {
+  await using folder = await scratchFolder();
+  const memory = await PeerMemory.load(folder.path);
+  const at = (...ports: readonly number[]) =>
+    ports.map((port, id) => ({ ...servedRing({ devices: 9 }).devices[id]!, port }));
+  const addressOf = (port: number): string => formatAddress(at(port)[0]!);
+  for (const port of [1, 2, 3]) memory.learn(addressOf(port), generation(`of ${port}`), true);
+  // Device 1 moves, device 2 takes the address at which device 0 was met, and device 3 is new.
+  memory.follow(at(8, 9, 1, 4), at(8, 2, 3));
+  expect(memory.recall(addressOf(9))).toEqual(generation('of 2'));
+  expect(memory.recall(addressOf(1))).toEqual(generation('of 1'));
+  expect(memory.recall(addressOf(4))).toBeNull();
+  memory.learn(addressOf(9), generation('wiped'), false);
+  expect(memory.recall(addressOf(9)), 'it must hear that it was wiped').toEqual(generation('of 2'));
+  await memory.close();
+  const reloaded = await PeerMemory.load(folder.path);
+  expect(reloaded.recall(addressOf(9))).toEqual(generation('of 2'));
 });
 
 test('after any history a restart finds what was known before', async () => {

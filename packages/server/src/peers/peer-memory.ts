@@ -1,6 +1,8 @@
 // peers.json: which data directory was last seen at each peer's address, and how old it was. A
 // device that was wiped or restored from a backup learns of that from its peers.
 import { join } from 'node:path';
+import { formatAddress } from '@ringwright/base/server-address';
+import type { Ring } from '@ringwright/ring/ring';
 import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
 import { isPlausibleAge } from '../device/device-generation.ts';
@@ -50,6 +52,24 @@ export class PeerMemory {
   learn(address: string, generation: Generation, settled: boolean): void {
     if (!this.isNews(address, generation, settled)) return;
     this.#generations.set(address, generation);
+    this.#saving = this.#state.save().catch(() => undefined);
+  }
+
+  /**
+   * To be called when a ring is activated in place of another. What is known of a device at its
+   * address is known at its new one too: a device that was wiped must hear of that there. An
+   * address at which a server was met keeps what is known of that server.
+   */
+  follow(devices: Ring['devices'], before: Ring['devices']): void {
+    const moved = devices.flatMap((device, id) => {
+      const earlier = before[id] ?? null;
+      if (device === null || earlier === null) return [];
+      const known = this.recall(formatAddress(earlier));
+      const to = formatAddress(device);
+      return known === null || this.#generations.has(to) ? [] : [[to, known] as const];
+    });
+    if (moved.length === 0) return;
+    for (const [to, known] of moved) this.#generations.set(to, known);
     this.#saving = this.#state.save().catch(() => undefined);
   }
 

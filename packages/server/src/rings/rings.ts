@@ -28,8 +28,8 @@ interface RingsPorts {
   readonly onRefuse: (error: CodedError) => void;
   /** Whether everybody may learn which rings are here; default: yes. */
   readonly isOpen?: () => boolean;
-  /** Called after a swap, in the same turn. */
-  readonly onActivate: (active: ActiveRing) => void;
+  /** Called after a swap, in the same turn. `before`: the ring that was active until then. */
+  readonly onActivate: (active: ActiveRing, before: ActiveRing | undefined) => void;
 }
 
 /** Maximum length of the list of other rings in a message, for a user who mistyped a name. */
@@ -280,7 +280,8 @@ export class Rings {
   }
 
   #swap(active: ActiveRing): void {
+    const before = this.#active.get(active.ring.keyspace);
     this.#active.set(active.ring.keyspace, active);
-    this.#ports.onActivate(active);
+    this.#ports.onActivate(active, before);
   }
 }
