@@ -1,8 +1,9 @@
 // Tests the count of expired records, many of which expire at once. The oracle is a plain count
 // over the writes.
 import { seededRandom } from '@ringwright/base/random';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { scratch, write } from '../test/support/scratch-store.ts';
+import { OpenFiles } from './file/open-files.ts';
 
 const COUNT = 30_000;
 const LAST_MS = 1_000;
@@ -32,4 +33,25 @@ test('expired records are counted correctly, in several turns of the event loop'
   void counting.then(() => (isOver = true));
   for (; !isOver; turns += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(turns).toBeGreaterThanOrEqual(2);
+});
+
+test('a closed file without records that expire is not opened to count them', async () => {
+  await using place = scratch();
+  const store = await place.openReady({ openPartitionFilesMax: 1, memtableRowsMax: 1 });
+  for (const partition of [1, 2]) await store.create('test', partition, 'ready');
+  await store.write([write('lasting', 'v', 1, 0)]);
+  await store.write([{ ...write('expiring', 'v', 1, 1), expiresMs: 5 }]);
+  await store.write([write('lasting', 'v', 1, 2)]); // it closes the other two
+  const opening = vi.spyOn(OpenFiles.prototype, 'replace');
+  try {
+    expect(await store.expired('test', 0, 9)).toBe(0);
+    expect(opening).not.toHaveBeenCalled();
+    expect(await store.expired('test', 1, 9)).toBe(1);
+    expect(opening).toHaveBeenCalled();
+    await store.write([{ ...write('expiring too', 'v', 2, 0), expiresMs: 5 }]);
+    await store.write([write('lasting', 'v', 2, 2)]);
+    expect(await store.expired('test', 0, 9)).toBe(1);
+  } finally {
+    opening.mockRestore();
+  }
 });

@@ -18,6 +18,8 @@ export async function countExpired(
   partition: Partition,
   nowMs: number,
 ): Promise<number> {
+  const { file, incarnation, closedWithoutExpiry } = partition;
+  if (file === null && closedWithoutExpiry === incarnation) return 0; // it need not be opened
   let count = 0;
   for (let afterMs = 0; afterMs < nowMs; ) {
     const from = afterMs;

@@ -163,6 +163,7 @@ export class OpenFiles {
       return;
     }
     partition.infoWhenClosed = file.info();
+    partition.closedWithoutExpiry = file.expiring.any ? null : partition.incarnation;
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
     partition.file = null;
     this.#openPartitions.delete(partition);

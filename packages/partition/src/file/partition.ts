@@ -28,6 +28,8 @@ export interface Partition extends PartitionRef {
   /** A power loss may remove its folder: the log has everything, and EmptyPartitions its line. */
   isNew: boolean;
   infoWhenClosed: PartitionInfo | null;
+  /** The incarnation whose file was closed without a record that expires; null: unknown. */
+  closedWithoutExpiry: string | null;
   /** Changes in the log that the closed file lacks; it gets them when it is opened. */
   pendingMarks: MarksChange | null;
   /** While above 0 the file must not be closed: see `pinned`. */
@@ -78,6 +80,7 @@ export function newPartition({
     hasFile: true,
     isNew: false,
     infoWhenClosed: null,
+    closedWithoutExpiry: null,
     pendingMarks: null,
     pinCount: 0,
     holdCount: 0,
