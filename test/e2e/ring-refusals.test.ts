@@ -126,7 +126,7 @@ test('another second version, committed in a copy of the repository, is a fork',
   await anotherVersion(twin);
   const { seen } = await expectRefused(twin, 'RING_FORK');
   expect(seen).toMatch(/another ring with this version, FORK: version 2 .*; refused RING_FORK/);
-  const settle = `ring-builder settle ${keyspace} -m REASON`;
+  const settle = `ring-builder settle ${keyspace} --rings RIGHT -m REASON`;
   // No server has this history, so it is most likely the wrong one.
   for (const command of ['health', `push ${keyspace}`]) {
     const { stdout } = await twin.run(command);

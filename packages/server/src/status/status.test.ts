@@ -29,6 +29,8 @@ const ports = {
       return infos;
     },
     damaged: () => [],
+    info: (keyspace: string, partition: number) =>
+      infos.find((info) => info.keyspace === keyspace && info.partition === partition) ?? null,
   },
   reconciler: {
     ...{ draining: () => new Map(), failing: () => [], progress: () => [] },

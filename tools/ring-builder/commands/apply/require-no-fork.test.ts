@@ -39,7 +39,9 @@ test('a rollout is refused while a server reports a fork, and pushes nothing', a
   expect(error).toMatchObject({
     message: expect.stringContaining('aaaaaaaaaaaa and bbbbbbbbbbbb'),
   });
-  expect(error).toMatchObject({ hint: expect.stringContaining('settle cities -m REASON') });
+  expect(error).toMatchObject({
+    hint: expect.stringContaining('settle cities --rings RIGHT -m REASON'),
+  });
   expect(upgrades).toBe(0);
   expect((await readVersion(rings, 'cities', 'head')).id).toBe(head.id);
 

@@ -9,12 +9,16 @@ import {
   stageDevices,
 } from '../../../../test/support/small-repository.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
+import type { RingStatus } from '../../servers/server-status.ts';
 import { waitForLoads } from './wait-loads.ts';
 
 function moveOf(partition: number): Move {
   const where = { partition, replica: 0, from: 0, to: 3, assignment: 10 + partition };
   return { ...where, state: 'INITIALIZING' };
 }
+
+/** The joiner answers; its moves are in the rows. */
+const joiner = { first: [], paused: [], draining: [], failing: [], loads: [] };
 
 /** Runs waitForLoads. `looks`: the answers of the joiners at each look; the last one repeats. */
 async function waitWith(looks: readonly Partial<MoveRow>[][]) {
@@ -31,7 +35,8 @@ async function waitWith(looks: readonly Partial<MoveRow>[][]) {
       const load = { stage: 'queued', bytes: 0, bytesTotal: 9, rows: 0, first: false } as const;
       return { ...move, ...load, reason: '', ...said[index] };
     });
-    return Promise.resolve({ statuses: new Map(), rows });
+    const statuses = new Map([[3, joiner as unknown as RingStatus]]);
+    return Promise.resolve({ statuses, rows });
   };
   const watch = { look, pause: () => Promise.resolve(), show: () => undefined };
   const context = { rings, nowMs: () => 2 * asked };
