@@ -39,8 +39,8 @@ export const httpHeadersMsMax = 10_000;
 /** Time for a request to arrive: slow or idle clients are disconnected. */
 export const httpRequestMsMax = 30_000;
 /**
- * Share of the machine's memory for each of the five budgets of bytes below, where it is less than
- * the budget: a fifth for all of them, as for the caches and the open files of a device.
+ * Share of the machine's memory for each of six budgets of bytes, the five below and that of calls
+ * in progress, where it is less than the budget: a quarter for all of them.
  */
 export const listenerMemoryShare = 1 / 24;
 /** Two of the largest requests must fit into a budget, however small the machine is. */

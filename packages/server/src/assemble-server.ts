@@ -1,11 +1,13 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
 
 import { minorGcBytesMax } from '@ringwright/base/limits-copies';
+import { answeringAllBytesMax } from '@ringwright/base/limits-wire';
 import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
 import { collectEach } from '@ringwright/node/v8/collect-garbage';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
+import { affordableBytes } from './access/byte-budget.ts';
 import { createClocks, createCoordinator, ownWrites } from './assemble-coordinator.ts';
 import { createGuard } from './assemble-guard.ts';
 import { assembleRepair, createReconciler } from './assemble-moves.ts';
@@ -66,7 +68,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const { clock, peerClocks, stamps } = clocks;
   const handlers = new Map<string, CallHandler>();
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
-  const answers = { handlers, budget: new AnswerBudget(), onLongMessage, onBug };
+  const answers = { handlers, budget: answerBudget(), onLongMessage, onBug };
   // Servers that the tool could not reach learn about the change from this server at once.
   const onChange = (): void => void peerParts.greetPeers();
   const guard = createGuard(opened, { ...surroundings, metrics, onChange });
@@ -127,6 +129,10 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const work = { reconciler, copies, ...repair, greetPeers, meetHolders, reconnects, awaitPeers };
   const shown = { status, metrics, guard, onBug };
   return { ...work, rings, peers, proven, answers, coordinator, stamps, ...shown };
+}
+
+function answerBudget(): AnswerBudget {
+  return new AnswerBudget(affordableBytes(answeringAllBytesMax));
 }
 
 function noteActivation(

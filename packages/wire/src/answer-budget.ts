@@ -10,9 +10,14 @@ interface Flow {
 }
 
 export class AnswerBudget {
+  readonly #bytesMax: number;
   #bytes = 0;
   /** Re-evaluates each paused connection. */
   readonly #paused = new Set<() => void>();
+
+  constructor(bytesMax: number = answeringAllBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
 
   /**
    * Adds a connection. The caller reports changes of the bytes being answered there to the returned
@@ -23,7 +28,7 @@ export class AnswerBudget {
     let ownBytes = 0;
     let isPaused = false;
     const update = (): void => {
-      const isAllOver = this.#bytes > answeringAllBytesMax && ownBytes > 0;
+      const isAllOver = this.#bytes > this.#bytesMax && ownBytes > 0;
       const isOver = isAllOver || ownBytes > answeringBytesMax;
       if (isOver === isPaused) return;
       isPaused = isOver;
@@ -39,7 +44,7 @@ export class AnswerBudget {
       ownBytes += bytes;
       this.#bytes += bytes;
       update();
-      if (bytes > 0 || this.#bytes > answeringAllBytesMax) return;
+      if (bytes > 0 || this.#bytes > this.#bytesMax) return;
       for (const updatePaused of this.#paused) updatePaused();
     };
   }

@@ -21,13 +21,10 @@ interface Holder {
   readonly end: () => void;
 }
 
-/** Returns a budget of `bytesMax`, or of a share of the machine's memory where that is less. */
-export function machineBudget(
-  bytesMax: number,
-  memoryBytes: number = machineMemoryBytes(),
-): ByteBudget {
+/** Returns `bytesMax`, or a share of the machine's memory where that is less. */
+export function affordableBytes(bytesMax: number, memoryBytes = machineMemoryBytes()): number {
   const share = Math.max(memoryBytes * listenerMemoryShare, listenerBudgetBytesMin);
-  return new ByteBudget(Math.min(bytesMax, share));
+  return Math.min(bytesMax, share);
 }
 
 export class ByteBudget {

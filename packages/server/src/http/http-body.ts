@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { httpBodiesBytesMax } from '@ringwright/base/limits-listeners';
-import { type HeldBytes, machineBudget } from '../access/byte-budget.ts';
+import { affordableBytes, ByteBudget, type HeldBytes } from '../access/byte-budget.ts';
 
 interface BodyLimit {
   readonly bytesMax: number;
@@ -36,7 +36,7 @@ export async function readBody(
 }
 
 /** Shared by all listeners of this process. */
-const bodies = machineBudget(httpBodiesBytesMax);
+const bodies = new ByteBudget(affordableBytes(httpBodiesBytesMax));
 
 /** Counts the body's bytes until the connection has its answer or is gone. */
 function heldBy(request: IncomingMessage): HeldBytes {

@@ -7,7 +7,7 @@ import {
   httpWaitingBytesMax,
   httpWaitingRequestBytes,
 } from '@ringwright/base/limits-listeners';
-import { type HeldBytes, machineBudget } from '../access/byte-budget.ts';
+import { affordableBytes, ByteBudget, type HeldBytes } from '../access/byte-budget.ts';
 import type { Exchange } from './http-answer.ts';
 
 interface Queue {
@@ -21,8 +21,8 @@ interface Queue {
 
 /** Shared by all listeners of this process. */
 const allConnections = {
-  waiting: machineBudget(httpWaitingBytesMax),
-  unread: machineBudget(httpUnreadBytesMax),
+  waiting: new ByteBudget(affordableBytes(httpWaitingBytesMax)),
+  unread: new ByteBudget(affordableBytes(httpUnreadBytesMax)),
 };
 
 /**

@@ -20,7 +20,7 @@ import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type ByteBudget, machineBudget } from '../access/byte-budget.ts';
+import { affordableBytes, ByteBudget } from '../access/byte-budget.ts';
 import { ConnectionLimiter } from '../access/connection-limiter.ts';
 import { refuseConnection } from '../access/refuse-connection.ts';
 import { malformationOf } from './check-request.ts';
@@ -136,7 +136,7 @@ function refusalOf(request: IncomingMessage): string | null {
 }
 
 /** What has come of messages that are not whole yet, of all listeners of this process together. */
-const incompleteMessages = machineBudget(wireBegunBytesMax);
+const incompleteMessages = new ByteBudget(affordableBytes(wireBegunBytesMax));
 
 /** Header of a ping or pong from a client (RFC 6455, 5.2): two bytes and the mask. */
 const CONTROL_HEAD_BYTES = 6;

@@ -7,7 +7,7 @@ import {
   redisPerAddressMax,
   redisProbeMs,
 } from '@ringwright/base/limits-listeners';
-import { machineBudget } from '../access/byte-budget.ts';
+import { affordableBytes, ByteBudget } from '../access/byte-budget.ts';
 import { ConnectionLimiter } from '../access/connection-limiter.ts';
 import { credentialFrom } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
@@ -46,7 +46,7 @@ export function createRedis(
   const { metrics, uptimeMs } = ports;
   const sockets = new Set<Socket>();
   const limiter = new ConnectionLimiter({ max: connectionsMax, ...limiterOptions });
-  const budget = machineBudget(redisHeldBytesMax);
+  const budget = new ByteBudget(affordableBytes(redisHeldBytesMax));
   let [nextId, commands] = [1, 0];
   const counts = { connections: () => sockets.size, commands: () => commands };
   const about: RedisAbout = { ...settings, uptimeMs, ...counts };
