@@ -1,6 +1,6 @@
 // Tests commands on a ring and its history: queries, log filters, revert, rebase, archive, restore
 // and simulate.
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
@@ -18,6 +18,17 @@ async function committed(): Promise<RingBuilder> {
 }
 
 const slow = { timeout: 120_000 };
+
+test.concurrent('verify says what it reads if that takes a while', slow, async () => {
+  const tool = await committed();
+  expect((await tool.run('verify cities')).stderr).toBe('');
+  const stray = join(tool.folder, 'rings/cities/versions/stray');
+  await writeFile(stray, '');
+  await truncate(stray, 21e6);
+  expect((await tool.run('verify cities')).stderr).toBe(
+    'verifying the versions of cities, 21.0 MB …\n',
+  );
+});
 
 test.concurrent('queries answer in JSON and change no file', slow, async () => {
   const tool = await committed();

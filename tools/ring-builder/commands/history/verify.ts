@@ -1,10 +1,15 @@
 // ring-builder verify: audits a ring's whole folder; with --optimal, proves one version.
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
+import { MIB } from '@ringwright/base/limits';
 import type { Component } from '@ringwright/builder/state/builder-state';
+import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion, stateOf } from '@ringwright/repository/folder/read-version';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import {
   type Verification,
   verifyRepository,
@@ -23,6 +28,9 @@ import { versionOf } from '../../versions/version-reference.ts';
 import { type OptimalityCheck, verifyOptimal } from './verify-optimal.ts';
 
 type Receipts = Verification['receipts'];
+
+/** From this size on, reading and auditing the versions takes a second, and is announced. */
+const bytesAnnouncedMin = 20 * MIB;
 
 export const command: Command = {
   positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
@@ -43,6 +51,7 @@ export const command: Command = {
       return optimality(context, ring, reference);
     }
     const pin = args.optionalText('trust') ?? (await knownRootOf(context));
+    await announceLong(context, ring);
     const found = await verifyRepository(context.rings, ring, pin);
     const { versions, pruned, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
@@ -69,6 +78,14 @@ export const command: Command = {
     };
   },
 };
+
+async function announceLong({ rings, tell }: Context, ring: string): Promise<void> {
+  const { versions } = ringFolder(rings, ring);
+  const names = (await readdir(versions).catch(nullIfMissing)) ?? [];
+  let bytes = 0;
+  for (const name of names) bytes += (await stat(path.join(versions, name))).size;
+  if (bytes >= bytesAnnouncedMin) tell(`verifying the versions of ${ring}, ${printBytes(bytes)} …`);
+}
 
 function nextCommand(
   ring: string,
