@@ -6,7 +6,6 @@ import {
   flippedCopy,
   lackedByHolder,
   plainJoin,
-  removedAndBack,
   staleCoordinator,
   writtenMeanwhile,
 } from '../scenarios/move-scenarios.ts';
@@ -81,14 +80,6 @@ export const ringBugs: readonly SeededBug[] = [
     file: 'packages/partition/src/store/store-rows.ts',
     find: 'return difference.high === 0 && difference.low === 0;',
     replace: 'return true;',
-  },
-  {
-    name: 'gone-at-once',
-    about: 'a removed server that does not answer the first question counts as gone for good',
-    nemeses: [removedAndBack],
-    file: 'tools/ring-builder/commands/apply/wait-drains.ts',
-    find: 'const downMsMaxFirst = 10_000;',
-    replace: 'const downMsMaxFirst = 0;',
   },
   {
     name: 'drop-forgotten',

@@ -22,8 +22,6 @@ const SERVERS = 4;
 const STEP_MS_MAX = 30_000;
 /** A file is usually dropped within a second or two. */
 const DROP_MS_MAX = 10_000;
-/** Longer than a restart; a rollout waits about ten seconds. */
-const AWAY_MS = 2_000;
 /** Shorter than a coordinator's timeout, and much longer than a write takes to arrive. */
 const STORED_MS = 1_000;
 
@@ -172,27 +170,6 @@ export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (p
   await type(stage, 'moves', 'cancel', 'all');
   await type(stage, 'push');
   await requireGone(signal, joiner, { detail: ' of a cancelled move' });
-});
-
-/**
- * A removed device dies when it is to drop its file, and soon returns. The ring names the device
- * until it has dropped the file, because a server that no ring names keeps its files.
- */
-export const removedAndBack = scenarioOfMove('a removed server that comes back', async (parts) => {
-  const { scenario, joiner } = parts;
-  const { stage, signal } = scenario;
-  await startRollout(stage).ended;
-  const id = joiner.idIn(await stage.head());
-  await commitChange(stage, { name: 'leaves' }, [['remove', `d${id}`]]);
-  await startRollout(stage, ['--step']).ended;
-  await until(signal, () => isLoaded(stage), STEP_MS_MAX);
-  await joiner.end('kill');
-  const rollout = startRollout(stage);
-  await until(signal, async () => (await stage.head()).moves.length === 0, STEP_MS_MAX);
-  await lasts(AWAY_MS, signal);
-  await joiner.start();
-  await rollout.ended;
-  await requireGone(signal, joiner, { detail: ' and is in no ring' });
 });
 
 /**
