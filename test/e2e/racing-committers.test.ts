@@ -19,7 +19,7 @@ import { storeAgainstHead } from '../support/shared-repository.ts';
 import { author } from '../support/small-repository.ts';
 
 /** Number of racers, more than the machine has processors. Each starts a process twice. */
-const racers = Number(process.env['RACERS'] ?? 4);
+const racers = Number(process.env['RACERS'] ?? 6);
 const ring = 'cities';
 const slow = { timeout: 180_000 };
 const devices = [1, 2, 3].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
