@@ -1,6 +1,5 @@
 // Creates a file for each partition that the table gives this device and that has none here: empty
 // and ready in a new cluster, otherwise empty and to be refilled.
-
 import { must } from '@ringwright/base/assert';
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
