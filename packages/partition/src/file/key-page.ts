@@ -8,6 +8,7 @@ import { type RowNumbers, statements } from './partition-statements.ts';
 import { damagedRecord } from './read-records.ts';
 import type { HashedRow } from './record.ts';
 import { matchesHash } from './record-bytes.ts';
+import { pageBytes } from './schema.ts';
 
 export interface KeyPageBounds extends KeyBounds {
   /** Maximum number of records. */
@@ -23,8 +24,8 @@ interface KeyPageSum {
   readonly count: number;
   /** Number of records that are deleted or expired. */
   readonly gone: number;
-  /** Stored row hashes in page order; no value is compared with its hash. */
-  readonly hashes: readonly Buffer[];
+  /** All stored row hashes in page order; no value is compared with its hash. */
+  readonly hashes: Buffer;
   /** Where the next page begins; null: the end of the interval. */
   readonly next: Uint8Array | null;
 }
@@ -33,38 +34,49 @@ export interface KeyPage extends KeyPageSum {
   readonly rows: readonly HashedRow[];
 }
 
+/** SQLite stores a row with such a value in its leaf and at most one page more. */
+const SHORT_VALUE_BYTES = pageBytes;
+const NO_HASHES = Buffer.alloc(0);
 const ABOVE_ALL_KEYS = Buffer.alloc(positionBytesMax, 0xff);
 
 /**
- * Reads no values. If a batch of rows exceeds the page's bytes, the batch is halved and tried again
- * until the row that ends the page is found.
+ * Reads no values. Most pages are summed at once. Where values are long, their lengths first decide
+ * which records are in the page, because the rest of each row is stored behind its value.
  */
 export function sumKeyPage(file: PartitionFile, bounds: KeyPageBounds): KeyPageSum {
-  const { reverse, limit, bytesMax, nowMs } = bounds;
-  const statement = file.sql.of(reverse ? statements.sumDown : statements.sumUp);
-  const hashes: Buffer[] = [];
-  let { from, to } = bounds;
-  let [count, bytes, gone, step] = [0, 0, 0, limit];
-  for (;;) {
-    const batchRows = Math.min(step, limit - count);
-    const row = statement.get(nowMs, from, to ?? ABOVE_ALL_KEYS, batchRows);
-    const [found, foundBytes, foundGone, lowest, highest, foundHashes] = must(row, 'it has a row');
-    const last = reverse ? lowest : highest;
-    if (last === null || foundHashes === null) return { count, gone, hashes, next: null };
-    if (batchRows > 1 && bytes + foundBytes >= bytesMax) {
-      step = Math.ceil(batchRows / 2);
-      continue;
-    }
-    hashes.push(foundHashes);
-    count += found;
-    bytes += foundBytes;
-    gone += foundGone;
-    const next = positionAfterKey(last, reverse);
-    if (count === limit || bytes >= bytesMax) return { count, gone, hashes, next };
-    if (found < batchRows) return { count, gone, hashes, next: null };
-    if (reverse) to = next;
-    else from = next;
+  const { limit, bytesMax, reverse } = bounds;
+  let sum = sumOf(file, bounds, { rows: limit, valueBytesMax: SHORT_VALUE_BYTES });
+  if (sum.bytes >= bytesMax || sum.hashes.length < sum.count * rowHashBytes) {
+    const rows = countRows(file, bounds);
+    sum = sumOf(file, bounds, { rows, valueBytesMax: Number.MAX_SAFE_INTEGER });
   }
+  const { count, bytes, gone, hashes, last } = sum;
+  const isFull = count === limit || bytes >= bytesMax;
+  const next = isFull && last !== null ? positionAfterKey(last, reverse) : null;
+  return { count, gone, hashes, next };
+}
+
+function sumOf(
+  file: PartitionFile,
+  { from, to, reverse, nowMs }: KeyPageBounds,
+  { rows, valueBytesMax }: { readonly rows: number; readonly valueBytesMax: number },
+) {
+  const statement = file.sql.of(reverse ? statements.sumDown : statements.sumUp);
+  const bound = [valueBytesMax, valueBytesMax, nowMs, from, to ?? ABOVE_ALL_KEYS, rows];
+  const [count, bytes, gone, lowest, highest, hashes] = must(statement.get(bound), 'it has a row');
+  return { count, bytes, gone, hashes: hashes ?? NO_HASHES, last: reverse ? lowest : highest };
+}
+
+/** Counts the records up to the one that reaches a limit of the page. */
+function countRows(
+  file: PartitionFile,
+  { from, to, reverse, limit, bytesMax }: KeyPageBounds,
+): number {
+  const statement = file.sql.of(reverse ? statements.sizesDown : statements.sizesUp);
+  const sizes = statement.all(from, to ?? ABOVE_ALL_KEYS, limit);
+  let bytes = 0;
+  const last = sizes.findIndex((size) => (bytes += size) >= bytesMax);
+  return last === -1 ? sizes.length : last + 1;
 }
 
 /** Reads the page with its records, and compares each with its hash. Throws RECORD_DAMAGED. */

@@ -54,18 +54,24 @@ const ROWS_FOR_INSERT_MANY = 2_048;
 const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
   CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records`;
 
-// Must agree with `isGone` of record.ts.
-const SUMMED = `SELECT count(*), total(octet_length(key) + coalesce(octet_length(value), 0)),
-  total(value IS NULL OR (expires_ms > 0 AND expires_ms <= ?)),
-  min(key), max(key), CAST(group_concat(hash, '') AS BLOB)`;
+const ROW_BYTES = 'octet_length(key) + coalesce(octet_length(value), 0)';
+// Must agree with `isGone` of record.ts. Reading a column behind a long value takes as long as
+// reading the value: a row with a longer value than asked for counts as there, without a hash.
+// `value IS NULL` would read it too.
+const SUMMED = `SELECT count(*), total(bytes), total(isGone), min(key), max(key),
+  CAST(group_concat(hash, '') AS BLOB)`;
+const SUMMANDS = `key, ${ROW_BYTES} AS bytes,
+  CASE WHEN coalesce(octet_length(value), 0) <= ? THEN hash END AS hash,
+  octet_length(value) IS NULL OR
+    (octet_length(value) <= ? AND expires_ms > 0 AND expires_ms <= ?) AS isGone`;
 // A flipped bit may change a type. The casts keep the JSON valid, and the hash shows the damage.
 const TOGETHER = `SELECT CAST(group_concat(key || hash || coalesce(value, x''), '') AS BLOB),
   json_group_array(json_array(seq, octet_length(key), octet_length(value), CAST(ms AS INTEGER),
   CAST(tie AS INTEGER), CAST(expires_ms AS INTEGER), CAST(origin_ms AS INTEGER),
   CAST(origin_tie AS INTEGER)))`;
-const IN_BOUNDS = 'FROM (SELECT * FROM records WHERE key >= ? AND key < ?';
-const UP = `${IN_BOUNDS} ORDER BY key LIMIT ?)`;
-const DOWN = `${IN_BOUNDS} ORDER BY key DESC LIMIT ?)`;
+const IN_BOUNDS = 'FROM records WHERE key >= ? AND key < ?';
+const UP = `${IN_BOUNDS} ORDER BY key LIMIT ?`;
+const DOWN = `${IN_BOUNDS} ORDER BY key DESC LIMIT ?`;
 
 /** Raw mode returns arrays, which cost less than objects. */
 export const statements = {
@@ -149,10 +155,15 @@ export const statements = {
         'SELECT seq, key, ms, tie FROM records WHERE seq > ? ORDER BY seq LIMIT ?',
       )
       .raw(),
-  sumUp: (db: Db) => db.prepare<unknown[], SumRow>(`${SUMMED} ${UP}`).raw(),
-  sumDown: (db: Db) => db.prepare<unknown[], SumRow>(`${SUMMED} ${DOWN}`).raw(),
-  rowsUp: (db: Db) => db.prepare<unknown[], TogetherRow>(`${TOGETHER} ${UP}`).raw(),
-  rowsDown: (db: Db) => db.prepare<unknown[], TogetherRow>(`${TOGETHER} ${DOWN}`).raw(),
+  sizesUp: (db: Db) => db.prepare<unknown[], number>(`SELECT ${ROW_BYTES} ${UP}`).pluck(),
+  sizesDown: (db: Db) => db.prepare<unknown[], number>(`SELECT ${ROW_BYTES} ${DOWN}`).pluck(),
+  sumUp: (db: Db) =>
+    db.prepare<unknown[], SumRow>(`${SUMMED} FROM (SELECT ${SUMMANDS} ${UP})`).raw(),
+  sumDown: (db: Db) =>
+    db.prepare<unknown[], SumRow>(`${SUMMED} FROM (SELECT ${SUMMANDS} ${DOWN})`).raw(),
+  rowsUp: (db: Db) => db.prepare<unknown[], TogetherRow>(`${TOGETHER} FROM (SELECT * ${UP})`).raw(),
+  rowsDown: (db: Db) =>
+    db.prepare<unknown[], TogetherRow>(`${TOGETHER} FROM (SELECT * ${DOWN})`).raw(),
 };
 
 /**
