@@ -69,11 +69,8 @@ async function offerRows(
   const stamps = rows.map(({ key, ms, tie }): [Uint8Array, number, number] => [key, ms, tie]);
   const { wanted } = await ports.devices.call({ active, device }, offer, { ...scope, stamps });
   let pushed = 0;
-  for (const group of groupRows(
-    ports.store,
-    scope,
-    wanted.map((index) => rows[index]?.key),
-  )) {
+  const wantedKeys = wanted.map((index) => rows[index]?.key);
+  for (const group of groupRows(ports.store, scope, wantedKeys)) {
     // failpoint: push.before
     const request = { ...scope, rows: group };
     const { undecided } = await ports.devices.call({ active, device }, push, request);
@@ -89,15 +86,15 @@ async function offerRows(
 type PushRows = RequestOf<typeof push>['rows'];
 
 /**
- * Returns the records of the wanted keys as they are now (a newer one is as good), in groups that
- * fit into a message.
+ * Yields the records of the wanted keys as they are now (a newer one is as good), in groups that
+ * fit into a message. Each group is read when the one before it was sent: a thousand values may be
+ * 1 GiB.
  */
-function groupRows(
+function* groupRows(
   store: Store,
   scope: { readonly keyspace: string; readonly partition: number },
   keys: readonly (Uint8Array | undefined)[],
-): PushRows[] {
-  const groups: PushRows[] = [];
+): Generator<PushRows> {
   let group: PushRows = [];
   let bytes = 0;
   for (const key of keys) {
@@ -106,8 +103,8 @@ function groupRows(
     group.push({ key: record.key, ...wireContent(record) });
     bytes += record.key.length + (record.value?.length ?? 0);
     if (bytes < PUSH_BYTES_MAX) continue;
-    groups.push(group);
+    yield group;
     [group, bytes] = [[], 0];
   }
-  return group.length > 0 ? [...groups, group] : groups;
+  if (group.length > 0) yield group;
 }
