@@ -18,7 +18,7 @@ import type {
   PartitionState,
   TombstoneMarks,
 } from './file/partition-info.ts';
-import { readRecord, recordsSince, stampsSince } from './file/read-records.ts';
+import { readRecord, readStamp, recordsSince, stampsSince } from './file/read-records.ts';
 import type { RecentView } from './file/recent-rows.ts';
 import type {
   PageBounds,
@@ -101,7 +101,7 @@ export class Store {
 
   /** Stamp of the record that `read` would return. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
   stampOf(keyspace: string, partition: number, key: Uint8Array): Stamp | null {
-    return this.#withFile(keyspace, partition, (file) => file.heldRow(key));
+    return this.#withFile(keyspace, partition, (file) => readStamp(file, key));
   }
 
   /** Returns the records with sequences above `seq`, in sequence order. Throws like `read`. */

@@ -20,7 +20,7 @@ export type JoinedRow = [
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
 /** A row without its value. */
-type LastRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
+type LastRow = [key: Buffer, ms: number, tie: number, valueBytes: number | null, hash: Buffer];
 /** Sums over the rows of a page: count, bytes of keys and values, how many are gone, hashes. */
 type SumRow = [
   count: number,
@@ -80,6 +80,10 @@ export const statements = {
       .prepare<unknown[], HeldRow>(
         'SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?',
       )
+      .raw(),
+  stamp: (db: Db) =>
+    db
+      .prepare<unknown[], [ms: number, tie: number]>('SELECT ms, tie FROM records WHERE key = ?')
       .raw(),
   // Most records have neither expiry nor origin, and each bound value costs 60 ns.
   insert: (db: Db) =>
@@ -146,7 +150,7 @@ export const statements = {
   last: (db: Db) =>
     db
       .prepare<unknown[], LastRow>(
-        'SELECT key, ms, tie, hash FROM records ORDER BY seq DESC LIMIT ?',
+        'SELECT key, ms, tie, length(value), hash FROM records ORDER BY seq DESC LIMIT ?',
       )
       .raw(),
   stampsSince: (db: Db) =>

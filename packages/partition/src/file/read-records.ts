@@ -1,6 +1,7 @@
 // Reads records from an open partition file, and compares each with its hash.
 import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Stamp } from '@ringwright/base/stamp';
 import { rowHashBytes } from './digest.ts';
 import type { PendingRow } from './memtable.ts';
 import type { PartitionFile } from './partition-file.ts';
@@ -17,6 +18,17 @@ export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord |
   const row = verified(file, stored);
   file.rowCache.keep(name, row);
   return row;
+}
+
+/** Unlike heldRow, does not read the hash, which is stored behind the value and takes as long. */
+export function readStamp(file: PartitionFile, key: Uint8Array): Stamp | null {
+  const name = byteText(key);
+  const known = file.pending.find(name) ?? file.rowCache.find(name);
+  if (known !== undefined) return known;
+  const stored = file.stored.of(statements.stamp).get(key);
+  if (stored === undefined) return null;
+  const [ms, tie] = stored;
+  return { ms, tie };
 }
 
 /**

@@ -1,0 +1,35 @@
+// Answers about long values that do not have the values: they stay on the disk.
+import { valueBytesMax } from '@ringwright/base/limits';
+import { expect, test } from 'vitest';
+import { breakChains } from '../../test/support/broken-chains.ts';
+import { scratch, write } from '../../test/support/scratch-store.ts';
+
+const place = { keyspace: 'test', partition: 0 };
+
+const longWrite = (key: string, ms: number) => ({
+  ...write(key, '', ms),
+  value: Buffer.alloc(valueBytesMax, key),
+});
+
+test('a stamp is answered without the pages of the value', async () => {
+  await using folder = scratch();
+  folder.damaged();
+  const filled = await folder.openReady();
+  await filled.write([longWrite('a', 9)]);
+  await filled.close();
+  expect(breakChains(folder.directory, 'a')).toBeGreaterThan(200);
+  const store = await folder.open();
+  expect(store.stampOf('test', 0, Buffer.from('b'))).toBeNull();
+  expect(store.stampOf('test', 0, Buffer.from('a'))).toMatchObject({ ms: 9 });
+  expect(() => store.read('test', 0, Buffer.from('a'))).toThrow('malformed');
+});
+
+test('a tail of long values is short', async () => {
+  await using folder = scratch();
+  const filled = await folder.openReady();
+  for (let ms = 1; ms <= 40; ms += 1) await filled.write([longWrite(`key ${ms}`, ms)]);
+  await filled.close();
+  const store = await folder.open();
+  const { rows } = store.peers.tail(place, 1_024);
+  expect(rows.map(({ ms }) => ms)).toEqual(Array.from({ length: 32 }, (_, at) => 40 - at));
+});
