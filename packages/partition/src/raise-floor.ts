@@ -10,7 +10,7 @@ import { changeMarks } from './store/change-marks.ts';
 import type { StoreParts } from './store/store-parts.ts';
 import { withFile } from './store/use-partition.ts';
 
-/** Rows examined per turn: 4 us each for 1 KB rows, and 20 us each where all are removed. */
+/** Most rows examined per turn: 4 us each for 1 KB rows, 20 us each where all are removed. */
 const ROWS_PER_TURN = 1_024;
 
 /**

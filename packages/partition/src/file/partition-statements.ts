@@ -1,5 +1,5 @@
 // The statements over the tables of a partition file, each prepared at its first use.
-import { assert } from '@ringwright/base/assert';
+import { assert, must } from '@ringwright/base/assert';
 import type Database from 'better-sqlite3';
 import type { Memtable, PendingRow } from './memtable.ts';
 import type { MetaRow } from './schema.ts';
@@ -49,6 +49,9 @@ type Db = Database.Database;
 /** Rows per call when a long memtable is stored; the statement takes 20 KiB. */
 const ROWS_OF_INSERT_MANY = 16;
 const ROWS_FOR_INSERT_MANY = 2_048;
+
+/** Values of the rows that oldRows returns at once. Removing 1 MiB takes 1 ms. */
+const EXAMINED_BYTES_MAX = 8 * 1024 * 1024;
 
 // `||` of blobs gives text with the same bytes, whatever they are.
 const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
@@ -123,10 +126,11 @@ export const statements = {
       .raw(),
   lastBehind: (db: Db) =>
     db
-      .prepare<unknown[], number | null>(
-        'SELECT max(seq) FROM (SELECT seq FROM records WHERE seq > ? ORDER BY seq LIMIT ?)',
+      .prepare<unknown[], [last: number | null, bytes: number]>(
+        `SELECT max(seq), total(bytes)
+         FROM (SELECT seq, length(value) AS bytes FROM records WHERE seq > ? ORDER BY seq LIMIT ?)`,
       )
-      .pluck(),
+      .raw(),
   expired: (db: Db) =>
     db
       .prepare<unknown[], number>(
@@ -171,16 +175,19 @@ export const statements = {
 };
 
 /**
- * Among the `limit` rows behind a sequence, returns those that the floor covers, and the last row's
- * sequence, null if there are no rows.
+ * Among the `limit` rows behind a sequence, fewer if their values are long, returns those that the
+ * floor covers, and the last row's sequence, null if there are no rows.
  */
 export function oldRows(
   sql: PreparedStatements,
   { after, limit, floor }: Readonly<Record<'after' | 'limit' | 'floor', number>>,
 ): { readonly last: number | null; readonly old: readonly DeadRow[] } {
-  const last = sql.of(statements.lastBehind).get(after, limit) ?? null;
-  if (last === null) return { last, old: [] };
-  return { last, old: sql.of(statements.oldTombstones).all({ after, last, floor }) };
+  for (let rows = limit; ; rows = Math.ceil(rows / 2)) {
+    const [last, bytes] = must(sql.of(statements.lastBehind).get(after, rows), 'it has a row');
+    if (last === null) return { last, old: [] };
+    if (bytes > EXAMINED_BYTES_MAX && rows > 1) continue;
+    return { last, old: sql.of(statements.oldTombstones).all({ after, last, floor }) };
+  }
 }
 
 /** Inserts rows, or replaces those that they supersede. Returns the bytes of their values. */

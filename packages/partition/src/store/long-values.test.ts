@@ -1,8 +1,9 @@
-// Answers about long values that do not have the values: they stay on the disk.
+// Work that reads long values only where it needs them, and few in one turn.
 import { valueBytesMax } from '@ringwright/base/limits';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { breakChains } from '../../test/support/broken-chains.ts';
 import { scratch, write } from '../../test/support/scratch-store.ts';
+import { PartitionFile } from '../file/partition-file.ts';
 
 const place = { keyspace: 'test', partition: 0 };
 
@@ -32,4 +33,18 @@ test('a tail of long values is short', async () => {
   const store = await folder.open();
   const { rows } = store.peers.tail(place, 1_024);
   expect(rows.map(({ ms }) => ms)).toEqual(Array.from({ length: 32 }, (_, at) => 40 - at));
+});
+
+test('a floor removes few long values in one turn', async () => {
+  await using folder = scratch();
+  const store = await folder.openReady();
+  for (let ms = 1; ms <= 20; ms += 1) {
+    await store.write([{ ...longWrite(`key ${ms}`, ms), expiresMs: 100 }]);
+  }
+  const drops = vi.spyOn(PartitionFile.prototype, 'dropTombstones');
+  onTestFinished(() => drops.mockRestore());
+  await store.raiseBarrier('test', 0, 200);
+  await store.raiseFloor('test', 0, 200);
+  expect(drops.mock.results.map(({ value }) => value)).toEqual([8, 16, 20, null]);
+  expect(store.info('test', 0)?.rows).toBe(0);
 });
