@@ -199,19 +199,21 @@ export class Store {
     return this.#parts.registry.takeTouched(keyspace);
   }
 
-  /** All usable partitions. */
-  list(): PartitionInfo[] {
+  /** All usable partitions, or those of one keyspace. */
+  list(of?: string): PartitionInfo[] {
     checkOpen(this.#parts);
-    return [...this.#parts.registry.all()]
+    return [...this.#parts.registry.all(of)]
       .filter((partition) => partition.damage === null)
       .map((partition) => this.#infoOf(partition));
   }
 
   /** Partitions whose files are unusable: the caller drops them and refills them from peers. */
-  damaged(): (PartitionRef & { readonly error: CodedError })[] {
-    return [...this.#parts.registry.all()].flatMap(({ keyspace, partition, damage }) =>
-      damage === null ? [] : [{ keyspace, partition, error: damage }],
-    );
+  damaged(of?: string): (PartitionRef & { readonly error: CodedError })[] {
+    const found: ReturnType<Store['damaged']> = [];
+    for (const { keyspace, partition, damage } of this.#parts.registry.all(of)) {
+      if (damage !== null) found.push({ keyspace, partition, error: damage });
+    }
+    return found;
   }
 
   #infoOf(partition: Partition): PartitionInfo {

@@ -20,3 +20,15 @@ test('a change of records, state or file is reported exactly once', async () => 
   expect(touched()).toEqual([1]);
   expect(touched()).toEqual([]);
 });
+
+test('the partitions of one keyspace are listed without those of the others', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  for (const keyspace of ['test', 'other']) await store.create(keyspace, 0, 'ready');
+  await store.create('other', 1, 'ready');
+  const listed = (of?: string): string[] =>
+    store.list(of).map(({ keyspace, partition }) => `${keyspace}/${partition}`);
+  expect(listed()).toEqual(['test/0', 'other/0', 'other/1']);
+  expect(listed('test')).toEqual(['test/0']);
+  expect(listed('unknown')).toEqual([]);
+});

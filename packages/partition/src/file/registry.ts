@@ -47,8 +47,10 @@ export class Registry {
     return touched;
   }
 
-  *all(): IterableIterator<Partition> {
-    for (const { partitions } of this.#keyspaces.values()) yield* partitions.values();
+  /** All partitions, or those of one keyspace. */
+  *all(of?: string): IterableIterator<Partition> {
+    if (of !== undefined) yield* this.#keyspaces.get(of)?.partitions.values() ?? [];
+    else for (const { partitions } of this.#keyspaces.values()) yield* partitions.values();
   }
 
   /** The partitions whose writes the log must keep until they are in synced files. */

@@ -33,7 +33,7 @@ interface Listener {
   readonly isBusy: (keyspace: string, partition: number) => boolean;
   readonly onDropped: (keyspace: string, partition: number) => void;
   readonly onFailed: (keyspace: string, error: unknown, retry: Partial<Retry>) => void;
-  readonly onEnded: () => void;
+  readonly onEnded: (keyspace: string) => void;
 }
 
 interface Waiting {
@@ -220,7 +220,7 @@ export class DrainQueue {
       this.#cooldown.after(startedMs);
       this.#ports.onDrainEnded();
       this.#fill();
-      this.#listener.onEnded();
+      this.#listener.onEnded(keyspace);
     }
   }
 }

@@ -124,8 +124,6 @@ export interface WaitingLoad extends LoadCandidate {
   readonly active: ActiveRing;
   readonly notes: LoadNotes;
   readonly step: LoadStep;
-  /** Aborted when the load is not wanted any more; the reason is a CodedError. */
-  readonly stop: AbortController;
 }
 
 /** Returns earlier attempts for the same move; another move begins without any. */

@@ -45,7 +45,12 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPort
    * Called when a load has ended, well or not: its file may serve now, or the load must be offered
    * again.
    */
-  readonly onEnded: () => void;
+  readonly onEnded: (keyspace: string) => void;
+}
+
+interface RunningLoad extends WaitingLoad {
+  /** Aborted when the load is not wanted any more; the reason is a CodedError. */
+  readonly stop: AbortController;
 }
 
 export class LoadQueue {
@@ -53,7 +58,7 @@ export class LoadQueue {
   readonly #notes = new Map<string, LoadNotes>();
   /** By keyspace and source, sorted by urgency. */
   readonly #waiting = new Map<string, ReadonlyMap<string, WaitingLoad[]>>();
-  readonly #running = new Set<WaitingLoad>();
+  readonly #running = new Set<RunningLoad>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
   readonly #cooldown: Cooldown;
@@ -76,7 +81,6 @@ export class LoadQueue {
     const offered = steps.map((step) => ({
       ...candidateOf({ active, notes, controls }, step),
       ...{ active, notes, step },
-      stop: new AbortController(),
     }));
     this.#stopEnded(active);
     const offeredIds = new Map(offered.map(({ partition, assignment }) => [partition, assignment]));
@@ -172,11 +176,13 @@ export class LoadQueue {
     }
   }
 
-  async #run(chosen: WaitingLoad): Promise<void> {
+  async #run(candidate: WaitingLoad): Promise<void> {
+    // Made here: a thousand waiting loads would make a thousand in each pass.
+    const chosen: RunningLoad = { ...candidate, stop: new AbortController() };
     const { active, notes, step, partition, keyspace, assignment } = chosen;
     const move = step.kind === 'load' ? step.move : null;
     const waiting = this.#waiting.get(keyspace)?.get(chosen.sourceName) ?? [];
-    const index = waiting.indexOf(chosen);
+    const index = waiting.indexOf(candidate);
     if (index >= 0) waiting.splice(index, 1);
     const onProgress = (change: Partial<LoadProgress>): void => {
       // Called for every chunk and every batch: a stopped load ends here.
@@ -216,7 +222,7 @@ export class LoadQueue {
       notes.running.delete(partition);
       this.#cooldown.after(startedMs);
       this.#fill();
-      if (!this.#closed) this.#ports.onEnded();
+      if (!this.#closed) this.#ports.onEnded(keyspace);
     }
   }
 
@@ -224,7 +230,7 @@ export class LoadQueue {
    * Whether the file here was complete once. It lacks writes by now, so it is marked `filling`: it
    * must not pass for complete before the table names this device and the old quorums are gone.
    */
-  async #isReturning({ keyspace, partition, stop }: WaitingLoad): Promise<boolean> {
+  async #isReturning({ keyspace, partition, stop }: RunningLoad): Promise<boolean> {
     const { store, onceComplete } = this.#ports;
     const info = store.info(keyspace, partition);
     if (info?.state === 'ready') {
@@ -239,7 +245,7 @@ export class LoadQueue {
    * Plans the next attempt, as long as the ring asks for the load. The pause doubles with each
    * failure. A busy source and a cut copy do not count as failures: other loads go first meanwhile.
    */
-  #failed(failed: WaitingLoad, error: unknown): void {
+  #failed(failed: RunningLoad, error: unknown): void {
     if (this.#closed) return;
     const { notes, partition, assignment, keyspace, step, stop } = failed;
     if (stop.signal.aborted) {

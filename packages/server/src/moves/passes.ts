@@ -1,7 +1,7 @@
 // Decides when passes over a keyspace run: one at a time, again if something changed meanwhile,
 // soon after steps that ended, and after a pause for steps that failed.
 import { getOrMake } from '@ringwright/base/get-or-make';
-import { dutyRetryMs, failureTellingMs } from '@ringwright/base/limits-copies';
+import { dutyRetryMs, dutyRetryMsMax, failureTellingMs } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
 import { type LackedRoom, lackedRoom } from './load-notes.ts';
 
@@ -63,16 +63,15 @@ export class Passes {
     });
   }
 
-  /** Begins a pass of every keyspace soon, after a load or a drain. */
-  beginSoon(): void {
-    for (const [keyspace, state] of this.#states) {
-      if (state.isDue || this.#closed) continue;
-      state.isDue = true;
-      this.#later(restMs(state), () => {
-        state.isDue = false;
-        this.begin(keyspace);
-      });
-    }
+  /** Begins a pass soon, after a load or a drain. */
+  beginSoon(keyspace: string): void {
+    const state = this.#stateOf(keyspace);
+    if (state.isDue || this.#closed) return;
+    state.isDue = true;
+    this.#later(Math.min(restMs(state), dutyRetryMsMax), () => {
+      state.isDue = false;
+      this.begin(keyspace);
+    });
   }
 
   /** Notes a failed step, which is tried again after a pause as long as the ring asks for it. */
@@ -98,7 +97,7 @@ export class Passes {
       return;
     }
     state.releases = [release];
-    this.#later(Math.max(pauseMs, restMs(state)), () => {
+    this.#later(Math.max(pauseMs, Math.min(restMs(state), dutyRetryMs)), () => {
       for (const releaseStep of state.releases ?? []) releaseStep();
       state.releases = null;
       this.begin(keyspace);
@@ -161,5 +160,5 @@ export class Passes {
  * thousands of partitions.
  */
 function restMs({ tookMs }: State): number {
-  return Math.min(19 * tookMs, dutyRetryMs);
+  return 19 * tookMs;
 }

@@ -54,8 +54,8 @@ export class Reconciler {
       version: (keyspace) => ports.current(keyspace).ring.version,
       isComplete: (keyspace) => this.#isComplete(keyspace),
     });
-    const onEnded = (): void => {
-      this.#passes.beginSoon();
+    const onEnded = (keyspace: string): void => {
+      this.#passes.beginSoon(keyspace);
       this.#completion.look();
     };
     const onFailed = (kind: string) => (keyspace: string, error: unknown, retry: Partial<Retry>) =>
@@ -161,7 +161,7 @@ export class Reconciler {
     const active = this.#ports.current(keyspace);
     await this.#replaceDamaged(active);
     const { store, held } = this.#ports;
-    const infos = store.list().filter((info) => info.keyspace === keyspace);
+    const infos = store.list(keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
     const onNoteFailed = (error: unknown): void =>
       this.#passes.failed({ kind: 'note', keyspace }, error);

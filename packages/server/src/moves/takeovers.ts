@@ -34,6 +34,8 @@ interface Notes {
   readonly former: Map<number, FormerSlots>;
   /** Partitions being taken over, and those that wait for a retry after a failure. */
   readonly running: Set<number>;
+  /** The last ring whose slots `former` has. */
+  remembered: ActiveRing | null;
 }
 
 export class Takeovers {
@@ -47,9 +49,12 @@ export class Takeovers {
     this.#listener = listener;
   }
 
-  /** To be called with each ring that is activated. */
+  /** To be called with each ring that is activated; again with the same one, it does nothing. */
   remember(active: ActiveRing): void {
-    rememberFormer(active, this.#notesOf(active.ring.keyspace).former);
+    const notes = this.#notesOf(active.ring.keyspace);
+    if (notes.remembered === active) return;
+    rememberFormer(active, notes.former);
+    notes.remembered = active;
   }
 
   running(keyspace: string): ReadonlySet<number> {
@@ -121,7 +126,8 @@ export class Takeovers {
   }
 
   #notesOf(keyspace: string): Notes {
-    const none = () => ({ former: new Map<number, FormerSlots>(), running: new Set<number>() });
-    return getOrMake(this.#notes, keyspace, none);
+    return getOrMake<string, Notes>(this.#notes, keyspace, () => ({
+      ...{ former: new Map(), running: new Set(), remembered: null },
+    }));
   }
 }

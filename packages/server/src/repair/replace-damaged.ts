@@ -64,7 +64,7 @@ function replaceableOf(
   const damaged = damagedOf(store, ring.keyspace);
   // Every status request and every pass calls this.
   if (damaged.size === 0) return { replaceable: [], files: 0, refilling: 0 };
-  const usable = store.list().filter((one) => one.keyspace === ring.keyspace);
+  const usable = store.list(ring.keyspace);
   const replaceable = [...damaged].filter((partition) => {
     if (self === null || partition >= ring.partitions) return false;
     const { kind, pushTo } = dutyOf(ring, partition, self);
@@ -76,6 +76,5 @@ function replaceableOf(
 
 /** Returns the partitions of a keyspace whose files here cannot be used. */
 export function damagedOf(store: Store, keyspace: string): ReadonlySet<number> {
-  const damaged = store.damaged().filter((one) => one.keyspace === keyspace);
-  return new Set(damaged.map(({ partition }) => partition));
+  return new Set(store.damaged(keyspace).map(({ partition }) => partition));
 }

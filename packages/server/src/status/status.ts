@@ -215,8 +215,7 @@ export function partitionSizes(
   { store }: StatusPorts,
   ring: string,
 ): [partition: number, bytes: number][] {
-  const infos = store.list().filter(({ keyspace }) => keyspace === ring);
-  return infos.map(({ partition, bytes }) => [partition, bytes]);
+  return store.list(ring).map(({ partition, bytes }) => [partition, bytes]);
 }
 
 interface PartitionsHere {
