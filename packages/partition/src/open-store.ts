@@ -54,6 +54,8 @@ interface OpenStoreOptions {
   readonly newIncarnation: () => string;
   /** Called once, with STORE_FAILED. The caller must close the store and reopen the directory. */
   readonly onFailure?: ((error: CodedError) => void) | undefined;
+  /** Called after each partition folder that was read or removed: there may be 65,536 of them. */
+  readonly onFolder?: ((done: number, folders: number) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
   /** Address at which the carrier serves files to other servers; default: any port on loopback. */
   readonly copies?: { readonly host: string; readonly port: number } | undefined;
@@ -80,7 +82,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const empties = await readEmptyPartitions(root);
-    const registry = await readPartitions(root, { files, empties });
+    const registry = await readPartitions(root, { files, empties, onFolder: options.onFolder });
     const mutex = new KeyedMutex();
     const segment = await recoverLog({ root, files, registry, empties, mutex });
     const memtables = new Memtables(files, limits);

@@ -4,7 +4,7 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError, isDiskFull, otherLimits } from '@ringwright/base/disk-error';
-import { requestCountEveryMs } from '@ringwright/base/limits-store';
+import { requestCountEveryMs, startLogEveryMs } from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
 import { messageOf } from '@ringwright/base/thrown';
@@ -66,6 +66,19 @@ function countNow(store: Store): void {
   timer.unref();
 }
 
+/** No port is open yet: without these lines, a long start looks like one that hangs. */
+export function logFolders(
+  log: Pick<Logger, 'info'>,
+  monotonicMs = () => performance.now(),
+): (done: number, folders: number) => void {
+  let loggedMs = monotonicMs();
+  return (done, folders) => {
+    if (monotonicMs() - loggedMs < startLogEveryMs) return;
+    loggedMs = monotonicMs();
+    log.info({ done, folders }, 'reading partition folders; requests are answered after that');
+  };
+}
+
 export async function openDevice(
   { data, listen: address, advertise, device, trust: trustOption, ...rest }: ServerOptions,
   { log, onFailure }: DeviceSurroundings,
@@ -75,7 +88,8 @@ export async function openDevice(
   const { copyListen, replicationListen } = rest;
   const { ip: host } = splitAddress(copyListen ?? replicationListen ?? address);
   const copies = { host, port: copyListen === undefined ? 0 : splitAddress(copyListen).port };
-  const store = await openStore({ directory: data, newIncarnation, onFailure, copies });
+  const onFolder = logFolders(log);
+  const store = await openStore({ directory: data, newIncarnation, onFailure, copies, onFolder });
   countNow(store);
   try {
     store.copies.parkProcesses();

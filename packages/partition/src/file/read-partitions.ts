@@ -23,11 +23,20 @@ import { Registry } from './registry.ts';
  */
 export async function readPartitions(
   root: string,
-  { files, empties }: { readonly files: OpenFiles; readonly empties: EmptyPartitions },
+  {
+    files,
+    empties,
+    onFolder,
+  }: {
+    readonly files: OpenFiles;
+    readonly empties: EmptyPartitions;
+    readonly onFolder?: ((done: number, folders: number) => void) | undefined;
+  },
 ): Promise<Registry> {
   const registry = new Registry();
   const checkpoints = await readCheckpoints(root);
-  for (const folder of await listPartitionDirectories(root)) {
+  const folders = await listPartitionDirectories(root);
+  for (const [index, folder] of folders.entries()) {
     if (await isUnfinished(folder, empties)) await removeUnfinished(root, folder.directory);
     else {
       await empties.remove(folder);
@@ -36,6 +45,7 @@ export async function readPartitions(
       if (partition.damage !== null) files.abandon(partition);
       registry.add(partition);
     }
+    onFolder?.(index + 1, folders.length);
     await setImmediate();
   }
   for (const empty of empties.all()) registry.add(emptyPartition(empty));

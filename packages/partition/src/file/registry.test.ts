@@ -1,6 +1,8 @@
 // Tests which partitions are reported as changed: their followers must learn of every change.
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { scratch, write } from '../../test/support/scratch-store.ts';
+import { openStore } from '../open-store.ts';
 
 test('a change of records, state or file is reported exactly once', async () => {
   await using place = scratch();
@@ -31,4 +33,22 @@ test('the partitions of one keyspace are listed without those of the others', as
   expect(listed()).toEqual(['test/0', 'other/0', 'other/1']);
   expect(listed('test')).toEqual(['test/0']);
   expect(listed('unknown')).toEqual([]);
+});
+
+test('the start reports each partition folder that it has read', async () => {
+  await using place = scratch();
+  const first = await place.open();
+  for (const partition of [0, 1, 2]) await first.create('test', partition, 'ready');
+  await first.write([write('a', 'x', 1, 0), write('b', 'x', 1, 1)]);
+  await first.close();
+  const read: [number, number][] = [];
+  const onFolder = (done: number, folders: number): void => void read.push([done, folders]);
+  const { directory } = place;
+  const store = await openStore({ directory, newIncarnation: randomUUID, onFolder });
+  await store.close();
+  // Partition 2 is empty, so it has no folder.
+  expect(read).toEqual([
+    [1, 2],
+    [2, 2],
+  ]);
 });
