@@ -50,6 +50,8 @@ interface PortEnd {
   answeringBytes: number;
   /** The result of `queuedBytes`. */
   queuedBytes: number;
+  /** The result of `arrivingBytes`. */
+  arrivingBytes: number;
   /** False: frames are not delivered, as on a broken connection. */
   connected: boolean;
 }
@@ -68,6 +70,7 @@ export function channelPair(
       frames: [],
       bugs: [],
       queuedBytes: 0,
+      arrivingBytes: 0,
       answeringBytes: 0,
       connected: true,
       channel: new CallChannel(
@@ -77,6 +80,7 @@ export function channelPair(
           defer: clock.defer,
           after: clock.after,
           queuedBytes: () => end.queuedBytes,
+          arrivingBytes: () => end.arrivingBytes,
           answering: (bytes) => {
             end.answeringBytes += bytes;
           },

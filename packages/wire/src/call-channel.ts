@@ -26,6 +26,7 @@ import {
   olderForm,
 } from './older-forms.ts';
 import { type Packed, packOne, packRefusal } from './packed-envelope.ts';
+import { WaitingCalls } from './waiting-calls.ts';
 import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
 /** Sends a call to the other end and returns its validated answer. */
@@ -51,6 +52,8 @@ interface ChannelPort {
   send(frame: Uint8Array): void;
   /** Bytes handed to `send` that are not sent yet. */
   queuedBytes(): number;
+  /** Bytes of a message that has begun to arrive and is not complete. */
+  arrivingBytes(): number;
   /** Reports a change of the bytes of calls being answered; negative: a decrease. */
   answering(bytes: number): void;
   /** Runs `work` soon, after the code that is running now: calls made until then share a frame. */
@@ -76,19 +79,12 @@ interface UnansweredFrame {
   bytes: number;
 }
 
-interface WaitingCall {
-  readonly kind: MessageKind<z.ZodType, z.ZodType>;
-  readonly resolve: (answer: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly cancelTimeout: () => void;
-}
-
 const MISUNDERSTOOD = `more than ${misunderstoodCallsMax} calls are unknown or malformed`;
 
 export class CallChannel implements Caller {
   readonly #port: ChannelPort;
   readonly #handlers: ReadonlyMap<string, CallHandler>;
-  readonly #waiting = new Map<number, WaitingCall>();
+  readonly #waiting: WaitingCalls;
   #outgoing: Uint8Array[] = [];
   #outgoingBytes = 0;
   #flushPlanned = false;
@@ -102,6 +98,7 @@ export class CallChannel implements Caller {
   constructor(port: ChannelPort, handlers: ReadonlyMap<string, CallHandler>) {
     this.#port = port;
     this.#handlers = handlers;
+    this.#waiting = new WaitingCalls(port);
   }
 
   /**
@@ -126,14 +123,10 @@ export class CallChannel implements Caller {
       // Before the call is registered: a request that cannot be packed just throws.
       const body = olderForm(this.#formOf(kind.method, 'request', request), request);
       const packed = packOne([0, id, kind.method, body]);
-      const cancelTimeout = this.#port.after(timeoutMs, () => {
-        this.#waiting.delete(id);
-        const message = `${this.#port.peer} did not answer '${kind.method}' within ${timeoutMs} ms`;
-        reject(new CodedError('PEER_TIMEOUT', message));
-      });
       // #finish validates the answer against the kind's schema first.
       const finish = resolve as (answer: unknown) => void;
-      this.#waiting.set(id, { kind, resolve: finish, reject, cancelTimeout });
+      const time = { bytes: packed.bytes.length, timeoutMs };
+      this.#waiting.add(id, { kind, resolve: finish, reject }, time);
       this.#post(packed);
     });
   }
@@ -148,6 +141,7 @@ export class CallChannel implements Caller {
     if (envelopes === null) return { code: 1007, reason: 'not a frame of calls and answers' };
     const frame: UnansweredFrame = { calls: 0, bytes: 0 };
     const closing = this.#takeAll(envelopes, frame);
+    this.#waiting.endOverdue();
     if (frame.calls > 0) {
       frame.bytes = bytes.length + frame.calls * answeringCallBytes;
       this.#port.answering(frame.bytes);
@@ -170,11 +164,7 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return;
     this.#closed = reason;
     this.#outgoing = [];
-    for (const call of this.#waiting.values()) {
-      call.cancelTimeout();
-      call.reject(reason);
-    }
-    this.#waiting.clear();
+    this.#waiting.rejectAll(reason);
   }
 
   async #answer([, id, method, body]: CallEnvelope, frame: UnansweredFrame): Promise<void> {
@@ -219,10 +209,8 @@ export class CallChannel implements Caller {
   }
 
   #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
-    const call = this.#waiting.get(envelope[1]);
+    const call = this.#waiting.take(envelope[1]);
     if (call === undefined) return; // answered after its timeout
-    this.#waiting.delete(envelope[1]);
-    call.cancelTimeout();
     if (envelope[0] === 2) {
       call.reject(errorFromDocument(envelope[2]));
       return;

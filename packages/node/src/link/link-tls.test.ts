@@ -51,7 +51,7 @@ async function listening(options: Partial<SecurePortOptions> = {}): Promise<List
     const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
     shown.push(certificate === undefined ? null : keyIdOf(certificate));
     webSockets.handleUpgrade(request, socket, head, (one) => {
-      socketChannel(one, 'the client', { handlers });
+      socketChannel(one, { peer: 'the client' }, { handlers });
     });
   });
   const onRefused = (_from: string, reason: string): void => void refused.push(reason);

@@ -30,7 +30,10 @@ function linkTo(port: number, ports: Partial<LinkPorts> = {}): Link {
 async function serverThat(answer: CallHandler['answer']): Promise<WebSocketServer> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   const handlers = new Map([[double.method, { request: double.request, answer }]]);
-  server.on('connection', (socket) => void socketChannel(socket, 'the client', { handlers }));
+  server.on(
+    'connection',
+    (socket) => void socketChannel(socket, { peer: 'the client' }, { handlers }),
+  );
   await once(server, 'listening');
   onTestFinished(() => {
     for (const socket of server.clients) socket.terminate();

@@ -8,7 +8,6 @@ import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { bearer } from './bearer.ts';
-import { keepAlive } from './keep-alive.ts';
 import { lookUp } from './look-up.ts';
 import { type HintReader, notReached, notUpgraded } from './not-reached.ts';
 import {
@@ -154,9 +153,8 @@ export class Link implements Caller {
     });
     this.#socket = socket;
     this.#key = proven?.key ?? null;
-    const channel = socketChannel(socket, this.address, this.#ports);
+    const channel = socketChannel(socket, { peer: this.address }, this.#ports);
     if (proven !== null) this.#ports.onProven?.(channel, proven.key);
-    socket.once('upgrade', (answer) => keepAlive(socket, answer.socket));
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
         reject(notReached(this.address, cause, { isPlain: proven === null, reader }));

@@ -25,10 +25,10 @@ async function connected(answer: CallHandler['answer']) {
   });
   const accepted = once(server, 'connection') as Promise<[WebSocket]>;
   const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  const channel = socketChannel(socket, 'the server', { handlers: new Map() });
+  const channel = socketChannel(socket, { peer: 'the server' }, { handlers: new Map() });
   const [there] = await accepted;
   let leave = (): void => undefined;
-  socketChannel(there, 'the client', { handlers, onLeaver: (begin) => (leave = begin) });
+  socketChannel(there, { peer: 'the client' }, { handlers, onLeaver: (begin) => (leave = begin) });
   if (socket.readyState !== socket.OPEN) await once(socket, 'open');
   onTestFinished(() => socket.terminate());
   return { channel, socket, there, leave: () => leave() };

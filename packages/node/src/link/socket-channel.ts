@@ -6,6 +6,7 @@ import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import { CallChannel, type CallHandler, type CloseReason } from '@ringwright/wire/call-channel';
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
+import { keepAlive, type Stream } from './keep-alive.ts';
 
 const NO_FRAME: CloseReason = { code: 1007, reason: 'not a binary message' };
 /**
@@ -29,12 +30,22 @@ export interface ChannelOptions {
   readonly onLeaver?: (leave: () => void) => void;
 }
 
-/** Attaches a channel to a socket. Calls wait in the socket's queue until it is open. */
+/**
+ * Attaches a channel to a socket. Calls wait in the socket's queue until it is open. `stream`: what
+ * the socket runs on; absent: it is not connected yet.
+ */
 export function socketChannel(
   socket: WebSocket,
-  peer: string,
+  { peer, stream }: { readonly peer: string; readonly stream?: Stream },
   { handlers, budget = new AnswerBudget(), onLongMessage, onBug, onLeaver }: ChannelOptions,
 ): CallChannel {
+  let arrivingBytes = (): number => 0;
+  const watch = (open: Stream): void => {
+    arrivingBytes = countArriving(socket, open);
+    keepAlive(socket, open);
+  };
+  if (stream === undefined) socket.once('upgrade', (answer) => watch(answer.socket));
+  else watch(stream);
   const reportBytes = budget.connection(socket);
   let [answeringBytes, isLeaving, ignoresMessages] = [0, false, false];
   const closeOnceIdle = (): void => {
@@ -55,6 +66,7 @@ export function socketChannel(
         else socket.send(frame, () => freeOwnBytes(frame));
       },
       queuedBytes: () => socket.bufferedAmount,
+      arrivingBytes: () => arrivingBytes(),
       answering: (bytes) => {
         reportBytes(bytes);
         answeringBytes += bytes;
@@ -87,6 +99,17 @@ export function socketChannel(
   // A 'close' always follows an 'error', and tells the callers the reason.
   socket.on('error', () => undefined);
   return channel;
+}
+
+/** Returns a function that returns how many bytes have come since the last complete message. */
+function countArriving(socket: WebSocket, stream: Stream): () => number {
+  let complete = stream.bytesRead;
+  const noteComplete = (): void => {
+    complete = stream.bytesRead;
+  };
+  // Pings and pongs do not interrupt a message, because each message is one frame.
+  for (const event of ['message', 'ping', 'pong']) socket.prependListener(event, noteComplete);
+  return () => stream.bytesRead - complete;
 }
 
 /** Closes with a reason, unless the other end does not read: it would never get the close frame. */

@@ -13,7 +13,6 @@ import {
   wireReservedMax,
 } from '@ringwright/base/limits-listeners';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
-import { keepAlive } from '@ringwright/node/link/keep-alive';
 import { keyIdOf } from '@ringwright/node/link/prove-server';
 import { type ChannelOptions, socketChannel } from '@ringwright/node/link/socket-channel';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
@@ -91,7 +90,8 @@ export function acceptWire(
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
       const onLeaver = (leave: () => void): void => void leaveBySocket.set(webSocket, leave);
-      const channel = socketChannel(webSocket, peer, { ...answers, budget, onLeaver });
+      const end = { peer, stream: request.socket };
+      const channel = socketChannel(webSocket, end, { ...answers, budget, onLeaver });
       webSocket.once('close', () => leaveBySocket.delete(webSocket));
       if (!connection.isKnown()) countBegun(webSocket, request.socket, incompleteBudget);
       mayEnd = () => isPowerless?.(channel) === true;
@@ -102,7 +102,6 @@ export function acceptWire(
           webSocket.close(1008, 'no ring names the key of this caller any more');
         webSocket.once('close', onProven(channel, key, end));
       }
-      keepAlive(webSocket, request.socket);
     });
   });
   return async () => {

@@ -1,0 +1,78 @@
+// How long a call waits: longer for a long request, and while a long message arrives.
+import { slowLinkMs, slowLinkMsMax, slowMessageBytesMin } from '@ringwright/base/limits-wire';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { ManualClock } from '../../../test/support/memory-ports.ts';
+import { messageKind } from './message.ts';
+import { WaitingCalls } from './waiting-calls.ts';
+
+const kind = messageKind({ method: 'read', request: z.null(), answer: z.number() });
+const timeoutMs = 5_000;
+
+function waitingCalls() {
+  const clock = new ManualClock();
+  const line = { arriving: 0 };
+  const port = { peer: 'there', after: clock.after, arrivingBytes: () => line.arriving };
+  const calls = new WaitingCalls(port);
+  const ends: string[] = [];
+  const add = (id: number, bytes = 100): void => {
+    const end = (how: string) => (): void => void ends.push(`${id} ${how}`);
+    calls.add(id, { kind, resolve: end('answered'), reject: end('ended') }, { bytes, timeoutMs });
+  };
+  return { clock, line, calls, ends, add };
+}
+
+test('a long request has the time that a slow line takes for it in addition', async () => {
+  const { clock, ends, add } = waitingCalls();
+  add(1, slowMessageBytesMin - 1);
+  add(2, 1_000_000);
+  await clock.advance(timeoutMs);
+  expect(ends).toEqual(['1 ended']);
+  await clock.advance(slowLinkMs(1_000_000) - 1);
+  expect(ends).toEqual(['1 ended']);
+  await clock.advance(1);
+  expect(ends).toEqual(['1 ended', '2 ended']);
+  expect(clock.timers).toBe(0);
+});
+
+test('a call waits for the end of a message that is arriving, and for no further one', async () => {
+  const { clock, line, calls, ends, add } = waitingCalls();
+  add(1);
+  add(2);
+  line.arriving = slowMessageBytesMin;
+  await clock.advance(timeoutMs);
+  expect(ends).toEqual([]);
+  calls.take(1)?.resolve(1);
+  calls.endOverdue();
+  expect(ends).toEqual(['1 answered', '2 ended']);
+  expect(clock.timers).toBe(0);
+});
+
+test('a message that never ends keeps no call for ever', async () => {
+  const { clock, line, ends, add } = waitingCalls();
+  add(1);
+  line.arriving = slowMessageBytesMin;
+  await clock.advance(timeoutMs);
+  await clock.advance(slowLinkMsMax - 1);
+  expect(ends).toEqual([]);
+  await clock.advance(1);
+  expect(ends).toEqual(['1 ended']);
+});
+
+test('the first bytes of a message are no reason to wait', async () => {
+  const { clock, line, ends, add } = waitingCalls();
+  add(1);
+  line.arriving = slowMessageBytesMin - 1;
+  await clock.advance(timeoutMs);
+  expect(ends).toEqual(['1 ended']);
+});
+
+test('calls past their time end with the connection', async () => {
+  const { clock, line, calls, ends, add } = waitingCalls();
+  add(1);
+  line.arriving = slowMessageBytesMin;
+  await clock.advance(timeoutMs);
+  calls.rejectAll(new Error('closed'));
+  expect(ends).toEqual(['1 ended']);
+  expect(clock.timers).toBe(0);
+});
