@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { slowMessageBytesMin } from '@ringwright/base/limits-wire';
 import { messageKind } from '@ringwright/wire/message';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { heldLine } from '../../../../test/support/held-line.ts';
@@ -69,25 +69,6 @@ test('a long request outlives its timeout, and a short one before it does not', 
   expect(line.requests.held).toBeGreaterThan(0);
   line.requests.allow(value.length);
   expect(await long).toEqual(value.subarray(0, 1));
-});
-
-test('a long answer that has begun is awaited after its timeout', async () => {
-  const { line, slow, fast } = await connected();
-  line.answers.allow(value.length / 2);
-  const long = slow.call(grow, value.length, 5_000 * timeoutMs);
-  await vi.waitFor(() => expect(line.answers.held).toBeGreaterThan(0));
-  line.answers.allow(0);
-  // This one gets the answer's first half, and reaches its time in the middle.
-  const behind = slow.call(grow, 1, timeoutMs);
-  const ended = behind.then(
-    () => 'answered',
-    (error: unknown) => (error as { code: string }).code,
-  );
-  await timeoutPassed(fast);
-  await timeoutPassed(fast);
-  line.answers.allow(2 * value.length);
-  expect((await long).length).toBe(value.length);
-  expect(await ended).toBe('PEER_TIMEOUT');
 });
 
 test('an answer that comes in parts is awaited to its end', async () => {
