@@ -208,12 +208,12 @@ test('a server started under another name than in the ring is reported with both
   expect(holding).toMatchObject([{ kind: 'inactive', why }]);
 });
 
-test('a server started at another address than in the ring is reported with both addresses', () => {
+test('a server started at another address than in the ring is reported with its own', () => {
   const world = { startedAs: 'sd1', ownAddress: '[::ffff:127.0.0.1]:6201' };
   const { troubles } = judge(first, () => ({ device: null }), world);
   const why =
-    'its own address is [::ffff:127.0.0.1]:6201, but the ring calls it 127.0.0.1:6201: ' +
-    'start it with --advertise 127.0.0.1:6201, or change the address in the ring';
+    'its own address is [::ffff:127.0.0.1]:6201, and not the one in the ring: ' +
+    'start it with that one as --advertise, or change the address in the ring';
   const command = 'set-device cities d1 --ip ::ffff:127.0.0.1 --port 6201';
   expect(troubles).toMatchObject([{ kind: 'inactive', why, command }]);
 });

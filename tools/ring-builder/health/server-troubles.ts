@@ -165,8 +165,9 @@ function unnamedTrouble(
     const { ip, port } = splitAddress(ownAddress);
     const id = devices.find((one) => named[one]?.device === startedAs) ?? devices[0];
     const help = `set-device ${keyspace} d${id} ${quoteOption('ip', ip)} --port ${port}`;
-    const why = `its own address is ${ownAddress}, but the ring calls it ${address}`;
-    const ways = `start it with --advertise ${address}, or change the address in the ring`;
+    // Does not repeat the address in the ring, which the table has in a column of its own.
+    const why = `its own address is ${ownAddress}, and not the one in the ring`;
+    const ways = 'start it with that one as --advertise, or change the address in the ring';
     return trouble('inactive', `${why}: ${ways}`, help);
   }
   if (startedAs === null || names.length === 0) {
