@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { formatAddress, isWholeAddress, parseAddress, serverAddress } from './server-address.ts';
+import {
+  comparableAddress,
+  formatAddress,
+  isLoopback,
+  isWholeAddress,
+  parseAddress,
+  serverAddress,
+  splitAddress,
+} from './server-address.ts';
 
 test.each([
   ['localhost', 'localhost:6200'],
@@ -54,3 +62,38 @@ test.each([
   expect(() => serverAddress(written)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   expect(isWholeAddress(written)).toBe(false);
 });
+
+test.each([
+  ['LOCALHOST:6200', 'localhost'],
+  ['Host.Example:6201', 'host.example.:6201'],
+  ['[0:0:0:0:0:0:0:1]:6201', '[::1]:6201'],
+  ['[FD00::00A]', 'fd00::a'],
+  ['[::ffff:127.0.0.1]:1', '[::FFFF:7f00:1]:1'],
+  ['[fe80::1%eth0]:1', '[FE80::1%eth0]:1'],
+  ['bücher.example:1', 'xn--bcher-kva.example:1'],
+  ['db_1:1', 'DB_1:1'],
+])('%s and %s are one address', (one, other) => {
+  const [first, second] = [one, other].map((typed) => splitAddress(typed));
+  expect(comparableAddress(first!)).toBe(comparableAddress(second!));
+});
+
+test.each([
+  ['localhost:1', 'localhost:2'],
+  ['sd1:1', 'sd2:1'],
+  ['[::1]:1', '[::2]:1'],
+  ['[fe80::1%eth0]:1', '[fe80::1%eth1]:1'],
+  ['127.0.0.1:1', '127.0.0.2:1'],
+])('%s and %s are two addresses', (one, other) => {
+  const [first, second] = [one, other].map((typed) => splitAddress(typed));
+  expect(comparableAddress(first!)).not.toBe(comparableAddress(second!));
+});
+
+test.each(['LocalHost', 'localhost.', '0:0:0:0:0:0:0:1', '::FFFF:127.0.0.1', '127.9.9.9'])(
+  '%s is only reached from this machine',
+  (host) => expect(isLoopback(host)).toBe(true),
+);
+
+test.each(['localhost.example', '::', '0.0.0.0', '::ffff:10.0.0.1', '128.0.0.1'])(
+  '%s may be reached from others',
+  (host) => expect(isLoopback(host)).toBe(false),
+);

@@ -40,9 +40,23 @@ function isHostName(name: string): boolean {
   return ipv4.test(name) && name.split('.').every((part) => Number(part) <= 255);
 }
 
+/**
+ * Returns one spelling for all spellings of an address: in lower case, IPv6 in its short form,
+ * names in punycode and without a final dot. For comparisons alone: rings keep what was typed.
+ */
+export function comparableAddress({ ip, port }: Address): string {
+  return `${comparableHost(ip)}:${port}`;
+}
+
+function comparableHost(ip: string): string {
+  const url = `http://${ip.includes(':') ? `[${ip}]` : ip.replace(/\.$/, '')}`;
+  // No URL has the zone of a link-local address.
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ip.toLowerCase();
+}
+
 /** Whether only programs of this machine reach the host; IPv4 may be written as in IPv6. */
 export function isLoopback(ip: string): boolean {
-  const plain = ip.replace(/^::ffff:/, '');
+  const plain = comparableHost(ip.replace(/^::ffff:/i, ''));
   return plain === 'localhost' || plain === '::1' || (ipv4.test(plain) && plain.startsWith('127.'));
 }
 

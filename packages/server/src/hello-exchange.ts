@@ -5,7 +5,6 @@ import { anyToken, role } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
-import { formatAddress } from '@ringwright/base/server-address';
 import type { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { commonWireVersion, helloInCommonVersion } from '@ringwright/wire/check-wire-version';
@@ -21,7 +20,7 @@ import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
 import { type RefillPorts, refillIfRestored } from './repair/refill-all.ts';
-import { ringHead } from './rings/active-ring.ts';
+import { ownAddress, ringHead } from './rings/active-ring.ts';
 import type { RingExchange } from './rings/ring-exchange.ts';
 import type { RingRelay } from './rings/ring-relay.ts';
 import type { Rings } from './rings/rings.ts';
@@ -233,7 +232,7 @@ export async function greetPeers(ports: HelloPorts, peers: Peers): Promise<void>
 function ownHello(ports: HelloPorts, to: string, version: number): RequestOf<typeof hello> {
   return {
     wireVersion: version,
-    address: formatAddress(ports.identity.address),
+    address: ownAddress(ports.rings.list(), ports.identity),
     life: ports.generation.current,
     settled: ports.isComplete(),
     ms: ports.nowMs(),
@@ -247,7 +246,7 @@ function ownHello(ports: HelloPorts, to: string, version: number): RequestOf<typ
 
 /** For a caller without a valid token: it learns that a server is here, and nothing else. */
 function bareHello(ports: HelloPorts, version: number): RequestOf<typeof hello> {
-  const address = formatAddress(ports.identity.address);
+  const address = ownAddress(ports.rings.list(), ports.identity);
   return { ...clientHello(ports.nowMs()), address, wireVersion: version };
 }
 

@@ -175,6 +175,14 @@ test.each<[object, string]>([
   expect(refusal(() => createState({ ...settings, ...fields })).code).toBe(code);
 });
 
+test('a device may not join again under another spelling of its address', () => {
+  const named = applyChanges(threeDevices(), [add(3, { ip: 'sd3.example' })]);
+  const twin = refusal(() => applyChanges(named, [add(4, { ip: 'SD3.example.', device: 'd3' })]));
+  expect(twin).toMatchObject({ code: 'DEVICE_DUPLICATE', details: { twin: 3 } });
+  const respelled: Change = { kind: 'set-device', id: 3, fields: { ip: 'SD3.example' } };
+  expect(applyChanges(named, [respelled]).devices[3]?.ip).toBe('SD3.example');
+});
+
 test('two devices may not have the same key, unless one replaces the other or is removed', () => {
   const spki = (letter: string): string => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`;
   const setKey = (id: number, key: string): Change => ({ kind: 'set-device', id, fields: { key } });

@@ -1,7 +1,7 @@
 // Tracks the addresses and keys of devices while changes are applied: no two devices may share one.
 // Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { formatAddress } from '@ringwright/base/server-address';
+import { comparableAddress, formatAddress } from '@ringwright/base/server-address';
 import { type Device, formatDevice } from '@ringwright/ring/device';
 import type { BuilderDevice } from './builder-state.ts';
 
@@ -54,7 +54,7 @@ export function claimAddress(claimed: ClaimedAddresses, device: Device): void {
   }
   for (const address of listenAddressesOf(device)) {
     const other = claimed.get(address);
-    if (other === undefined || formatAddress(other) === formatAddress(device)) continue;
+    if (other === undefined || comparableAddress(other) === comparableAddress(device)) continue;
     const message = `${address} of ${formatDevice(device)} is already an address of d${other.id}`;
     throw new CodedError('DEVICE_DUPLICATE', `${message}: ${formatDevice(other)}`, {
       hint: 'every server needs its own replication address',
@@ -76,10 +76,10 @@ function note(claimed: ClaimedAddresses, device: Device): void {
 }
 
 /** Identifies one server process and one data directory, whatever region and zone it claims. */
-function nameOf({ ip, port, device }: Device): string {
-  return JSON.stringify([ip, port, device]);
+function nameOf(device: Device): string {
+  return JSON.stringify([comparableAddress(device), device.device]);
 }
 
 function listenAddressesOf(device: Device): string[] {
-  return [device, device.replication ?? device].map(formatAddress);
+  return [device, device.replication ?? device].map(comparableAddress);
 }

@@ -8,7 +8,7 @@ import {
   peerGreetMs,
   unknownPeersMax,
 } from '@ringwright/base/limits-rings';
-import { formatAddress, isWholeAddress } from '@ringwright/base/server-address';
+import { comparableAddress, isWholeAddress, parseAddress } from '@ringwright/base/server-address';
 import { SharedRuns } from '@ringwright/node/shared-runs';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -44,7 +44,7 @@ export class KnownPeers {
   readonly #retriedAddresses = new Set<string>();
 
   constructor(identity: DeviceIdentity, ports: KnownPeersPorts) {
-    this.#self = formatAddress(identity.address);
+    this.#self = comparableAddress(identity.address);
     this.#ports = ports;
     const cooldown = ports.cooldown ?? (() => delay(askBackMs, undefined, { ref: false }));
     this.#greetings = new SharedRuns(ports.greet, cooldown);
@@ -164,7 +164,9 @@ export class KnownPeers {
    * a push: so a wiped device can rejoin its cluster.
    */
   #isKnownPeer(address: string): boolean {
-    if (address === this.#self) return false; // it does not call itself
+    const claimed = parseAddress(address);
+    // It does not call itself.
+    if (claimed !== null && comparableAddress(claimed) === this.#self) return false;
     if (this.#ports.rings.list().length > 0) {
       this.#unknownAddresses.clear();
       return this.isNamed(address);

@@ -2,7 +2,7 @@
 import type { Device } from '@ringwright/ring/device';
 import { describe, expect, test } from 'vitest';
 import { activeOn, idOf, servedRing } from '../../../../test/support/served-ring.ts';
-import { activeRing, ringHead } from './active-ring.ts';
+import { activeRing, ownAddress, ringHead } from './active-ring.ts';
 
 const base = servedRing({ devices: 5 });
 /** Devices 1 and 2 share an address; 3 is a hole; 4 has an IPv6 address. */
@@ -28,12 +28,32 @@ describe('the device of a server', () => {
     ['is not found by a name at another address', '127.0.0.1', 6200, 'sd2', null],
     ['is not found at the address of a hole', '127.0.0.1', 6203, null, null],
     ['is found by an IPv6 address without brackets', '::1', 6204, 'sd4', 4],
+    ['is found by another spelling of its address', '0:0:0:0:0:0:0:1', 6204, 'sd4', 4],
     ['is not found by a port that no device has', '127.0.0.1', 1, null, null],
     ['is not found by every interface, since a ring names one', '0.0.0.0', 6200, 'sd0', null],
     ['is not found by every interface in IPv6', '::', 6200, null, null],
   ])('%s', (...[, ip, port, name, self]) => {
     expect(selfOf(ip, port, name)).toBe(self);
   });
+});
+
+test('the exact spelling goes first, and others get the spelling of the ring', () => {
+  const spelled = (ip: string) => ({ ip, port: 6201, device: 'sd1' });
+  const [one, two] = base.devices;
+  const devices = [
+    { ...one!, ...spelled('sd1.example.') },
+    { ...two!, ...spelled('SD1.example') },
+  ];
+  const selfAs = (ip: string) => {
+    const identity = { name: 'sd1', address: { ip, port: 6201 }, born: 'b' };
+    const given = { ring: { ...base, devices }, id: idOf(base), bytes: Buffer.alloc(0) };
+    const active = activeRing(given, identity, 5);
+    return [active.self, ownAddress([active], identity)];
+  };
+  expect(selfAs('sd1.example.')).toEqual([0, 'sd1.example.:6201']);
+  expect(selfAs('SD1.example')).toEqual([1, 'SD1.example:6201']);
+  expect(selfAs('sd1.EXAMPLE')).toEqual([0, 'sd1.example.:6201']);
+  expect(selfAs('sd2.example')).toEqual([null, 'sd2.example:6201']);
 });
 
 test('stamps made outside the ring never tie with those of its devices', () => {

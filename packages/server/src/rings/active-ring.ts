@@ -6,8 +6,7 @@ import { assert } from '@ringwright/base/assert';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { deviceCountMax } from '@ringwright/base/limits';
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
-import { formatAddress } from '@ringwright/base/server-address';
-import type { Device } from '@ringwright/ring/device';
+import { comparableAddress, formatAddress } from '@ringwright/base/server-address';
 import { dutiesOf, loadsOf, servedBetween } from '@ringwright/ring/duty-of';
 import type { Signing } from '@ringwright/ring/file/ring-manifest';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
@@ -66,14 +65,32 @@ export function addressOf({ ring }: Pick<ActiveRing, 'ring'>, id: number): strin
   return device === null || device === undefined ? '' : formatAddress(device);
 }
 
+/** The exact spelling of the address goes first: a ring may have two that mean the same. */
 function findSelf(devices: Ring['devices'], { name, address }: DeviceIdentity): number | null {
-  const isSelf = (device: Device | null): boolean =>
-    device !== null &&
-    device.ip === address.ip &&
-    device.port === address.port &&
-    (name === null || device.device === name);
-  const found = devices.find(isSelf);
-  return found?.id ?? null;
+  for (const spell of [formatAddress, comparableAddress]) {
+    const own = spell(address);
+    const found = devices.find(
+      (device) =>
+        device !== null &&
+        device.port === address.port &&
+        (name === null || device.device === name) &&
+        spell(device) === own,
+    );
+    if (found) return found.id;
+  }
+  return null;
+}
+
+/**
+ * The address of this server as a ring spells it; as it was typed if no ring names the server. So
+ * others find it in their rings.
+ */
+export function ownAddress(
+  rings: readonly Pick<ActiveRing, 'ring' | 'self'>[],
+  { address }: Pick<DeviceIdentity, 'address'>,
+): string {
+  for (const active of rings) if (active.self !== null) return addressOf(active, active.self);
+  return formatAddress(address);
 }
 
 /**

@@ -3,7 +3,6 @@ import type { KeyObject } from 'node:crypto';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { trustWarnDays } from '@ringwright/base/limits';
 import { programVersion } from '@ringwright/base/program-version';
-import { formatAddress } from '@ringwright/base/server-address';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
@@ -19,7 +18,7 @@ import type { HeldDrops, Reconciler } from '../moves/reconciler.ts';
 import { usableInfo } from '../peers/holdings.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { LogLoss, Scrubber } from '../repair/scrubber.ts';
-import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
+import { type ActiveRing, activeDuties, ownAddress } from '../rings/active-ring.ts';
 import type { RingFork, RingForks } from '../rings/ring-forks.ts';
 import type { RingRefusal } from '../rings/ring-refusals.ts';
 import type { RingRequests, VersionRequests } from '../rings/ring-requests.ts';
@@ -174,7 +173,7 @@ export function serverStatus(ports: StatusPorts, infos = ports.store.list()): Se
   return {
     version: programVersion,
     wireVersion,
-    address: formatAddress(ports.identity.address),
+    address: ownAddress(ports.rings.list(), ports.identity),
     device: ports.identity.name,
     key: spkiOf(ports.key),
     demandsTls: ports.demandsTls,
