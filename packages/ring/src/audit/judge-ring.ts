@@ -66,6 +66,9 @@ export function judgeRing(localState: LocalRingState, candidate: RingCandidate):
     const error = rule(localState, candidate);
     if (error === null) continue;
     const fork = line === 'present' ? forkFrom(localState, candidate) : null;
+    // A ring of another cluster or partitioner is no fork, despite its name.
+    const foreign = fork === null ? null : refuseForeign(localState, candidate);
+    if (foreign !== null) return { kind: 'refuse', error: foreign };
     const lostError = fork === null ? null : refuseLosingLine(localState, candidate, fork.version);
     if (lostError !== null) return { kind: 'refuse', error: lostError };
     return fork === null
@@ -119,12 +122,13 @@ const rulesOf: Readonly<Record<Line, readonly SuccessionRule[]>> = {
   ],
 };
 
-/** Returns null for a ring of another cluster or partitioner: it is no fork, despite its name. */
+function refuseForeign(localState: LocalRingState, candidate: RingCandidate): CodedError | null {
+  return refuseOtherCluster(localState, candidate) ?? refuseOtherPartitioner(localState, candidate);
+}
+
 function forkFrom(localState: LocalRingState, candidate: RingCandidate): ForkPoint | null {
   const { active, highest } = localState;
   if (active === undefined) return null; // the cluster of the highest version is unknown
-  if (refuseOtherCluster(localState, candidate) ?? refuseOtherPartitioner(localState, candidate))
-    return null;
   const candidatePosition = linePositionOf(candidate);
   const fork = forkPointOf({ ...active.ring, id: active.id }, candidatePosition);
   return fork ?? (highest === undefined ? null : forkPointOf(highest, candidatePosition));
