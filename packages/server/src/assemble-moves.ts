@@ -19,7 +19,7 @@ import type { DeviceCaller } from './peers/device-caller.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
 import { Replicator } from './repair/replicate.ts';
 import { Scrubber } from './repair/scrubber.ts';
-import { addressOf } from './rings/active-ring.ts';
+import { addressOf, whyUnnamed } from './rings/active-ring.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 export function createReconciler(
@@ -48,6 +48,7 @@ export function createReconciler(
     monotonicMs,
     guard: new DropGuard(join(directory, 'drops')),
     address: formatAddress(identity.address),
+    whyUnnamed: (active) => whyUnnamed(active, { key, identity }),
     onDropped: (keyspace, partition) =>
       audit.noteOwn('drop', `${keyspace}/${partition}: to the trash`),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),

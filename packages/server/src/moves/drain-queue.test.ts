@@ -96,3 +96,25 @@ test('drains that wait for a dead device do not hold back other drains', async (
     new Set([1, 2, 4, 8].map((times) => times * drainRetryMsMin).concat(dutyRetryMs)),
   );
 });
+
+test('a server at another address than in the ring is not to drop its files', async () => {
+  const moved = { ...active, self: null };
+  const guard = { judge: () => Promise.resolve(new Set(all)) };
+  const onceComplete = { note: () => Promise.resolve() };
+  const reasonFor = async (unnamedReason: string | null): Promise<string | undefined> => {
+    const whyUnnamed = () => unnamedReason;
+    const idle = { monotonicMs: () => 0, loadThrottle: () => ({ loads: 1 }) };
+    const address = '10.0.0.9:6200';
+    const ports = { guard, onceComplete, whyUnnamed, address, ...idle };
+    const listener = { isBusy: () => false } as unknown as ConstructorParameters<
+      typeof DrainQueue
+    >[1];
+    const queue = new DrainQueue(ports as unknown as DrainQueuePorts, listener);
+    const infos = all.map((partition) => ({ partition }) as PartitionInfo);
+    await queue.offer(moved, { infos, partitions: all });
+    queue.close();
+    return queue.view(active.ring.keyspace).reasons.get(0);
+  };
+  expect(await reasonFor('start it as the ring says')).toBe('held: start it as the ring says');
+  expect(await reasonFor(null)).toContain('confirm --to 10.0.0.9:6200 lets it drop its 16 files');
+});

@@ -23,6 +23,8 @@ export interface DrainQueuePorts extends DrainPorts, CooldownPorts {
   readonly guard: DropGuard;
   /** The address of this server. */
   readonly address: string;
+  /** Why the ring names the key of this server, but not its address or name; null: it does not. */
+  readonly whyUnnamed: (active: ActiveRing) => string | null;
   readonly onceComplete: OnceComplete;
   /** Tells the throttle that a drain has run. */
   readonly onDrainEnded: () => void;
@@ -173,12 +175,16 @@ export class DrainQueue {
   }
 
   #whyHeld(
-    { ring, self }: ActiveRing,
+    active: ActiveRing,
     { held, files }: { readonly held: number; readonly files: number },
   ): string {
+    const { ring, self } = active;
     const { keyspace, version } = ring;
     const confirm = `ring-builder trash ${keyspace} confirm`;
     if (self === null) {
+      // The files belong to a device of the ring: the command that drops them is not named.
+      const unnamedReason = this.#ports.whyUnnamed(active);
+      if (unnamedReason !== null) return `held: ${unnamedReason}`;
       const why = `held: version ${version} of ring '${keyspace}' does not name this server`;
       return `${why}; ${confirm} --to ${this.#ports.address} lets it drop its ${held} files`;
     }
