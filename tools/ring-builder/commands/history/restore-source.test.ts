@@ -1,9 +1,11 @@
 // Tests what `restore --from` means, a server or a file, and which root verifies the ring.
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { ringFetch } from '@ringwright/wire/rings';
+import { trustFetch } from '@ringwright/wire/trust';
 import { expect, test } from 'vitest';
 import { fakeServer } from '../../../../test/support/fake-server.ts';
 import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
@@ -55,6 +57,33 @@ test('a signed ring restored without a root suggests a restore with --trust', as
   expect(await tool.run(`verify cities ${copied}`), 'the trust was copied').toMatchObject({
     exit: 0,
   });
+});
+
+test('a root id is suggested only for a server that can send its document', async () => {
+  const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
+  const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('key generate ada');
+  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit cities -m first');
+  const rings = join(tool.folder, 'rings');
+  const root = await readFile(join(rings, 'trust.json'));
+  const { id, bytes } = await readVersion(rings, 'cities', 'head');
+  const data = Buffer.from(bytes);
+  const ring = { version: 1, id, bytes: data.length, isDelta: false, data };
+  const nextFrom = async (roots: readonly Uint8Array[]): Promise<string> => {
+    const { port } = await fakeServer([
+      [ringFetch.method, { request: ringFetch.request, answer: () => ring }],
+      [
+        trustFetch.method,
+        { request: trustFetch.request, answer: () => ({ roots, beacons: [], access: null }) },
+      ],
+    ]);
+    const anew = join(tool.folder, `anew-${roots.length}`);
+    return (await tool.run(`restore cities --from 127.0.0.1:${port} --rings ${anew}`)).stdout;
+  };
+  expect(await nextFrom([root])).toMatch(/^Next: .* --replace --trust ID /m);
+  expect(await nextFrom([])).toMatch(/^Next: .* --replace --trust TRUST\.JSON /m);
 });
 
 test('a restore from a folder without a version of the ring is refused', async () => {

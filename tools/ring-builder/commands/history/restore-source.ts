@@ -1,7 +1,7 @@
 // Where a ring is restored from (a file, a server over WebSocket, another folder of rings, or the
 // store) and whose signatures it needs.
 import { stat } from 'node:fs/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { exists } from '@ringwright/node/missing-file';
@@ -21,7 +21,13 @@ import { withHint, withServer } from '../../servers/server-connection.ts';
 
 /** `trust`: null if neither the folder nor --trust says whom to trust. */
 export type RestoreSource =
-  | { readonly kind: 'file'; readonly bytes: Uint8Array; readonly trust: RingsTrust | null }
+  | {
+      readonly kind: 'file';
+      readonly bytes: Uint8Array;
+      readonly trust: RingsTrust | null;
+      /** Whether it came from a server that can send a trust document for the id of a root. */
+      readonly offersTrust: boolean;
+    }
   | { readonly kind: 'folder'; readonly from: string; readonly trust: RingsTrust | null }
   | { readonly kind: 'store' };
 
@@ -52,13 +58,15 @@ export async function restoreSource(
       kind: 'file',
       bytes: await readInput(from, { bytesMax: ringFileBytesMax, name: `--from ${from}` }),
       trust: known,
+      offersTrust: false,
     };
   }
   if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
   const fetched = withServer(address, async (server): Promise<RestoreSource> => {
-    const isTrustFetched = known === null && pin !== undefined;
-    const trust = isTrustFetched ? await trustFromServer(server, pin) : known;
-    return { kind: 'file', bytes: await fetchRing(server, name), trust };
+    const roots = known === null ? await trustOfServer(server, pin) : [];
+    const trust = known === null && pin !== undefined ? trustFrom(roots, pin) : known;
+    const bytes = await fetchRing(server, name);
+    return { kind: 'file', bytes, trust, offersTrust: roots.length > 0 };
   });
   return fetched.catch((error: unknown) => {
     if (error instanceof CodedError && error.code === 'RING_UNKNOWN') throw elsewhere(error, from);
@@ -115,8 +123,18 @@ async function knownTrust(rings: string, pin: string | undefined): Promise<Rings
   return ownTrust === null ? null : openTrustFile(ownTrust.bytes, pin);
 }
 
-async function trustFromServer(server: Caller, pin: string): Promise<RingsTrust> {
-  const { roots } = await server.call(trustFetch, {}, peerCallTimeoutMs);
+/** Returns trust documents; without a pin, none if the server does not send them. */
+async function trustOfServer(
+  server: Caller,
+  pin: string | undefined,
+): Promise<readonly Uint8Array[]> {
+  const asked = await resultOrError(server.call(trustFetch, {}, peerCallTimeoutMs));
+  if (!(asked instanceof CodedError)) return asked.roots;
+  if (pin === undefined) return [];
+  throw asked;
+}
+
+function trustFrom(roots: readonly Uint8Array[], pin: string): RingsTrust {
   const document = roots.find((bytes) => parseTrustFile(bytes).map(rootIdOf).includes(pin));
   if (document === undefined) throw noDocument(pin, `the server has ${roots.length} others`);
   return openTrustFile(document, pin);

@@ -23,7 +23,7 @@ import {
   textOption,
 } from '../../cli/command.ts';
 import { authorOf } from '../../versions/stage-command.ts';
-import { type RestoreSource, restoreSource, serverOf } from './restore-source.ts';
+import { type RestoreSource, restoreSource } from './restore-source.ts';
 
 export const command: Command = {
   positionals: { ring: { describe: 'name of the ring; optional for a file' } },
@@ -76,7 +76,8 @@ of rings, which log and show can read with --rings; stage again the changes you 
     return restoredAnswer(context, restored, {
       from,
       lines: [authenticity(restored, source.trust !== null), begins],
-      unchecked: restored.signed && source.trust === null ? withTrust(restored, from) : null,
+      unchecked:
+        restored.signed && source.trust === null ? withTrust(restored, { ...source, from }) : null,
     });
   },
 };
@@ -160,9 +161,12 @@ function restoredAnswer(
   };
 }
 
-/** A server can send the trust document of a root id; a file contains none. */
-function withTrust({ ring: { keyspace } }: Restored, from: string): string {
-  const trust = serverOf(from) === null ? 'TRUST.JSON' : 'ID';
+/** Only a server that runs with --trust can send the trust document of a root id. */
+function withTrust(
+  { ring: { keyspace } }: Restored,
+  { from, offersTrust }: { readonly from: string; readonly offersTrust: boolean },
+): string {
+  const trust = offersTrust ? 'ID' : 'TRUST.JSON';
   return `restore ${keyspace} --from ${quoteWord(from)} --replace --trust ${trust}`;
 }
 
