@@ -60,6 +60,8 @@ test('devices of a composite ring are removed from its components, which it then
   const standing = { ring: plain, components };
   expect(withoutForGood(standing, [2])).toContain('ring-builder replace east d1 NEW instead');
   expect(withoutForGood(standing, [1, 3])).toBe(
-    '; if it will not come back, replace it: ring-builder replace west OLD NEW',
+    '; if it has another address now, with its disk: ' +
+      'ring-builder set-device west DEVICE --ip IP --port PORT, then commit' +
+      '; if it will not come back, replace it: ring-builder replace west OLD NEW',
   );
 });

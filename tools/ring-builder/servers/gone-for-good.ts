@@ -130,7 +130,17 @@ export function withoutForGood(context: Standing, away: readonly number[]): stri
   if (gone.length === 0) return components === undefined ? ifRemoved(ring, away) : '';
   if (gone.length > DEVICES_NAMED_MAX) return '; remove those that will not come back';
   const changed = { ...ring, components };
-  return `; ${canSpare(context, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone)}`;
+  const gives = canSpare(context, away) ? ifGoneForGood(changed, gone) : ifReplaced(changed, gone);
+  return `; ${ifMoved(changed, gone)}; ${gives}`;
+}
+
+/** The ring names no server at a new address, so this program does not know of it. */
+function ifMoved(changed: ChangedRing, devices: readonly number[]): string {
+  const sets = ownersOf(changed, devices).map(({ ring, devices: [first, ...rest] }) => {
+    const device = rest.length === 0 ? `d${first}` : 'DEVICE';
+    return asCommands([`set-device ${ring} ${device} --ip IP --port PORT`]);
+  });
+  return `if it has another address now, with its disk: ${sets.join(' or ')}, then commit`;
 }
 
 /** A split may fill partitions on devices that were removed with it. That has to end first. */
