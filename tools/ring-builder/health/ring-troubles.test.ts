@@ -228,6 +228,18 @@ test('an unsigned ring is a trouble on a server that requires signatures', () =>
   expect(without).toMatchObject([{ command: 'key list', why: 'SIGNATURES_MISSING: none' }]);
 });
 
+test('if no server ever took the ring, a refused one is another ring of the name', () => {
+  const refusals = [{ keyspace: 'cities', code: 'RING_FOREIGN', message: 'no' }];
+  for (const version of [first.version - 1, first.version, first.version + 1]) {
+    const lie = () => ({ version, id: 'f'.repeat(64) });
+    const other = judge(first, lie, { refusals, pushed: false }).troubles;
+    expect(other).toMatchObject([{ kind: 'inactive', command: 'show cities' }]);
+  }
+  // After a push, the refused ring may have come from another folder.
+  const ahead = judge(first, () => ({ version: first.version + 1 }), { refusals }).troubles;
+  expect(ahead).toMatchObject([{ command: expect.stringContaining('restore cities') }]);
+});
+
 test('a settled fork, and a refusal on a server where the head is active, are no trouble', () => {
   expect(judge(first, () => ({ fork: { ...fork, settled } })).troubles).toEqual([]);
   const refusals = [{ keyspace: 'cities', code: 'RING_FORGED', message: 'no' }];

@@ -141,7 +141,7 @@ function versionTroubles(
   const gap = isOther ? `version ${status.version} of another history` : versionGap(status, head);
   if (gap !== '') {
     const why = refusal === '' ? gap : `${gap}; refused ${refusal}`;
-    found.push(lacking('inactive', why, isOther ? 'RING_FORK' : gapCode(head, status)));
+    found.push(lacking('inactive', why, gapCode(head, status)));
   } else if (status.device === null) {
     found.push(unnamed);
   } else if (disk?.id !== status.id) {
@@ -189,10 +189,12 @@ function isForked({ ring, isOther, epoch }: ReferenceHead, status: RingStatus): 
  * Returns the code with which the server would answer a push of the head, from its version and its
  * last refusal.
  */
-function gapCode(
-  { ring }: ReferenceHead,
-  { version, id, fork, refusalCode }: RingStatus,
-): ErrorCode {
+function gapCode(head: ReferenceHead, status: RingStatus): ErrorCode {
+  const { ring, pushed } = head;
+  const { version, id, fork, refusalCode } = status;
+  // The ring here was never accepted, so it is the one that was refused.
+  if (refusalCode === 'RING_FOREIGN' && !pushed) return 'RING_FOREIGN';
+  if (isForked(head, status)) return 'RING_FORK';
   if (version > ring.version) return fork?.settled === null ? 'RING_FORK' : 'RING_OLDER';
   if (version === ring.version) {
     const settled = fork?.settled ?? null;

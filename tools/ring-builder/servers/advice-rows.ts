@@ -1,5 +1,5 @@
-// Rows of the table in advice.ts: servers that let nobody in, prove another key, or refuse a
-// beacon, a large change, or another ring of this name. Pure.
+// Rows of the table in advice.ts: servers that let nobody in, prove another key, have another
+// history or another ring of this name, or refuse a beacon or a large change. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -15,13 +15,74 @@ export const needsToken: ReadonlySet<ErrorCode> = new Set([
   'PERMISSION_MISSING',
 ]);
 
-export const foreign: AdviceRule = ({ ring: { keyspace } }) => ({
+export const foreign: AdviceRule = ({ ring: { keyspace }, pushed }) => ({
   command: `show ${keyspace}`,
   text:
     'those servers have another ring of this name: check that the folder and its ' +
-    'addresses are right. After a fork in which partitions were split or merged, ' +
-    `ring-builder settle ${keyspace} -m REASON shows the ways out`,
+    'addresses are right. ' +
+    (pushed
+      ? 'After a fork in which partitions were split or merged, ' +
+        `ring-builder settle ${keyspace} -m REASON shows the ways out`
+      : anotherName(keyspace)),
 });
+
+/** For a ring that was never sent to a server, when servers have one of its name. */
+function anotherName(keyspace: string): string {
+  return (
+    `If the ring here is new, such as one in place of an earlier ${keyspace}: servers keep a ` +
+    'ring and its records when its folder is deleted, so create it under another name: ' +
+    'ring-builder create NAME'
+  );
+}
+
+/** Advice for a folder whose history is not the valid one. */
+const takeTheirs = (ring: string, address: string, folderOption = '') => {
+  const command = `restore ${ring}${folderOption} --from ${address} --replace`;
+  const loss = 'with a new log, and needs --yes to replace an existing log';
+  return { command, text: `ring-builder ${command} takes it over, ${loss}; the one here is kept` };
+};
+
+export const fork: AdviceRule = ({ ring: { keyspace, devices }, pushed }, failures) => {
+  const others = failures.filter((one) => one.isOther);
+  const address = (others[0] ?? failures[0]).address || 'IP:PORT';
+  // If all servers have the other history, this folder is the one that went wrong.
+  const isAlone = devices.every(
+    (one) => one === null || others.some((of) => of.devices.includes(one.id)),
+  );
+  return {
+    command: isAlone ? takeTheirs(keyspace, address).command : `settle ${keyspace} -m REASON`,
+    text: // both commands name a folder, which need not be this one
+      `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows both; if RIGHT ` +
+      `has the right one: ring-builder settle ${keyspace} --rings RIGHT -m REASON; afterwards, ` +
+      `for the other folder: ${takeTheirs(keyspace, address, ' --rings OTHER').text}` +
+      (pushed ? '' : `. ${anotherName(keyspace)}`),
+  };
+};
+
+export const lostFork: AdviceRule = ({ ring: { keyspace } }, [{ address }]) => {
+  const { command, text } = takeTheirs(keyspace, address);
+  return { command, text: `the fork was settled in favor of the servers: ${text}` };
+};
+
+export const older: AdviceRule = (context, [{ address }]) => {
+  const { pushed, ring } = context;
+  const { keyspace, version } = ring;
+  const { head = version } = context;
+  if (head > version) {
+    const text =
+      `servers never go back: ring-builder revert ${keyspace} ${version} makes a version with ` +
+      `the table of ${version}; ring-builder push ${keyspace} sends version ${head}`;
+    return { command: `push ${keyspace}`, text };
+  }
+  const { command, text } = takeTheirs(keyspace, address);
+  return {
+    command,
+    text:
+      'the servers have versions that this folder lacks: work in the folder that has them ' +
+      `(git pull), or take over what a server has: ${text}` +
+      (pushed ? '' : `. ${anotherName(keyspace)}`),
+  };
+};
 
 /** Beacons carry the time of the machine that signs them. */
 export const refusedBeacon: AdviceRule = ({ ring: { keyspace } }) => ({

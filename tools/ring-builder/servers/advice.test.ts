@@ -149,6 +149,15 @@ test('restore is advised if all servers refuse a push because of another history
   );
 });
 
+test.each(['RING_FORK', 'RING_OLDER', 'RING_FOREIGN'] as const)(
+  '%s advises another name only for a ring that was never pushed',
+  (code) => {
+    const text = (pushed: boolean) => adviceOn({ ...still, pushed }, [at(1, code)])?.text;
+    expect(text(false)).toContain('in place of an earlier cities');
+    expect(text(true)).not.toContain('another name');
+  },
+);
+
 test('no advice is to remove a device that is already removed or still needed', () => {
   const gone = [at(1, 'PEER_UNREACHABLE')];
   const removed = adviceOn({ ...still, removed: [1] }, gone);

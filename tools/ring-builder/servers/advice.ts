@@ -8,7 +8,10 @@ import { changeCommand } from '@ringwright/builder/state/composition';
 import type { Ring } from '@ringwright/ring/ring';
 import {
   foreign,
+  fork,
   largeVersion,
+  lostFork,
+  older,
   olderAccess,
   otherKey,
   pendingAccess,
@@ -111,50 +114,6 @@ const otherProgram: AdviceRule = ({ ring }, failures) => {
       `no ring-server of this release answers at ${named(failures)}: stop what listens there and ` +
       'start the ring-server; or, if the port is wrong, ' +
       `ring-builder set-device ${ring.keyspace} ${who} --port PORT, then commit`,
-  };
-};
-
-/** Advice for a folder whose history is not the valid one. */
-const takeTheirs = (ring: string, address: string, folderOption = '') => {
-  const command = `restore ${ring}${folderOption} --from ${address} --replace`;
-  const loss = 'with a new log, and needs --yes to replace an existing log';
-  return { command, text: `ring-builder ${command} takes it over, ${loss}; the one here is kept` };
-};
-
-const fork: AdviceRule = ({ ring: { keyspace, devices } }, failures) => {
-  const others = failures.filter((one) => one.isOther);
-  const address = (others[0] ?? failures[0]).address || 'IP:PORT';
-  // If all servers have the other history, this folder is the one that went wrong.
-  const isAlone = devices.every(
-    (one) => one === null || others.some((of) => of.devices.includes(one.id)),
-  );
-  return {
-    command: isAlone ? takeTheirs(keyspace, address).command : `settle ${keyspace} -m REASON`,
-    text: // both commands name a folder, which need not be this one
-      `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows both; if RIGHT ` +
-      `has the right one: ring-builder settle ${keyspace} --rings RIGHT -m REASON; afterwards, ` +
-      `for the other folder: ${takeTheirs(keyspace, address, ' --rings OTHER').text}`,
-  };
-};
-
-const lostFork: AdviceRule = ({ ring: { keyspace } }, [{ address }]) => {
-  const { command, text } = takeTheirs(keyspace, address);
-  return { command, text: `the fork was settled in favor of the servers: ${text}` };
-};
-
-const older: AdviceRule = ({ ring: { keyspace, version }, head = version }, [{ address }]) => {
-  if (head > version) {
-    const text =
-      `servers never go back: ring-builder revert ${keyspace} ${version} makes a version with ` +
-      `the table of ${version}; ring-builder push ${keyspace} sends version ${head}`;
-    return { command: `push ${keyspace}`, text };
-  }
-  const { command, text } = takeTheirs(keyspace, address);
-  return {
-    command,
-    text:
-      'the servers have versions that this folder lacks: work in the folder that has them ' +
-      `(git pull), or take over what a server has: ${text}`,
   };
 };
 

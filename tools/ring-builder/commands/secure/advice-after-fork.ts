@@ -71,11 +71,15 @@ export function wayWithArchive(
 ): string {
   const from = holders[0]?.address ?? 'IP:PORT';
   return (
-    'choose one history. To keep the one here, first save the records of the other: ' +
+    'choose one history; if one of them is a new ring, create it under another name instead. ' +
+    'To keep the one here, first save the records of the other: ' +
     `ring-builder restore ${keyspace} --from ${from} --rings OTHER, ` +
     `ring-builder archive-data ${keyspace} --to FOLDER --rings OTHER; ` +
+    'save those of all other rings too, because the next step deletes what these servers have ' +
+    'of them (ring-builder list, archive-data); ' +
     `stop ${named(holders)}, empty their data directories except device-key.pem, and start them; ` +
-    `ring-builder rollout ${keyspace}, ring-builder restore-data ${keyspace} --from FOLDER. ` +
+    `ring-builder rollout ${keyspace}, ring-builder restore-data ${keyspace} --from FOLDER; ` +
+    'the same for the other rings, if records are missing. ' +
     'To keep the other one, do the same in its folder'
   );
 }

@@ -67,7 +67,7 @@ test('if both lines have splits, neither can win, and settle names the remaining
     code: 'RING_FOREIGN',
     message: expect.stringContaining('so neither can win'),
     hint: expect.stringMatching(
-      /restore cities --from [^;]* --rings OTHER.*archive-data cities.*; stop .*restore-data cities/,
+      /restore cities --from [^;]* --rings OTHER.*archive-data cities.*; save those of all other rings too.*; stop .*restore-data cities/,
     ),
     details: { neither: true, servers: [`127.0.0.1:${port}`] },
   });

@@ -48,15 +48,15 @@ export async function requireSameKeyMapping(
   );
 }
 
-/** For when each history has split or merged partitions that the other has not. */
+/** For when each history has splits or merges that the other has not, or began with another map. */
 function neitherWins(
   { keyspace, version }: Ring,
   others: readonly Target[],
   details: CodedError['details'],
 ): CodedError {
   const message =
-    `version ${version} here and the ring of ${named(others)} have different splits or ` +
-    'merges: records of one would not be found with the other, so neither can win';
+    `version ${version} here and the ring of ${named(others)} map keys differently, such as by ` +
+    'different splits: records of one would not be found with the other, so neither can win';
   return new CodedError('RING_FOREIGN', message, {
     hint: wayWithArchive(keyspace, others),
     details: { ...details, neither: true },
