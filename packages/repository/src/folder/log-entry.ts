@@ -66,6 +66,10 @@ export function lineHash(line: string): string {
 
 /** Returns the entry of a line, or a sentence that says why it is invalid. */
 export function parseLogLine(line: string): LogEntry | string {
+  // Two histories cannot be merged: later commands say which of them the servers have.
+  if (line.startsWith('<<<<<<< ')) {
+    return 'is a conflict of a git merge: git merge --abort (or git rebase --abort) undoes it';
+  }
   let value: unknown;
   try {
     value = parseJson(line, (cause) => new Error('no JSON', { cause }));
