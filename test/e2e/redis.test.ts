@@ -344,6 +344,9 @@ describe('ioredis', () => {
     expect(await one.call('SELECT', keyspace)).toBe('OK');
     expect(await one.get('a')).toBe('by one');
     await expect(one.select(1)).rejects.toThrow('ERR DB index is out of range');
+    await expect(one.set('a', 'elsewhere')).rejects.toThrow("no ring '1' is here");
+    await one.select(0);
+    expect(await one.get('a')).toBe('by one');
     const transaction = one.multi().set('a', 'in MULTI').exec();
     await expect(transaction).rejects.toThrow('EXECABORT');
     expect(await one.get('a')).toBe('by one');

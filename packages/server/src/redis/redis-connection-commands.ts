@@ -119,16 +119,19 @@ function clientCommand(call: RedisCall): RespReply {
   }
 }
 
-/** SELECT 0 is the default keyspace; SELECT name is the ring of that name. */
+/**
+ * SELECT 0 is the default keyspace; SELECT name is the ring of that name. A name that is refused
+ * stays selected: a client that ignores the refusal would write into another keyspace, and the ring
+ * may arrive later.
+ */
 function select(call: RedisCall): RespReply {
-  const name = textOf(call.args[0]);
-  const { rings } = call.ports.coordinator;
-  if (name === '0') call.client.keyspace = null;
-  else if (mayKnow(call, name) && rings.find(name) !== undefined) {
-    call.client.keyspace = name;
-  } else if (/^-?\d+$/.test(name)) throw new RedisRefusal('ERR DB index is out of range');
-  else throw new RedisRefusal(`ERR no ring '${name.slice(0, 64)}' is here`);
-  return okReply;
+  // Names of rings are shorter.
+  const name = textOf(call.args[0]).slice(0, 64);
+  call.client.keyspace = name === '0' ? null : name;
+  if (name === '0') return okReply;
+  if (mayKnow(call, name) && call.ports.coordinator.rings.find(name) !== undefined) return okReply;
+  if (/^-?\d+$/.test(name)) throw new RedisRefusal('ERR DB index is out of range');
+  throw new RedisRefusal(`ERR no ring '${name}' is here`);
 }
 
 /**

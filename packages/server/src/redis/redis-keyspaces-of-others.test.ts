@@ -4,7 +4,12 @@ import { expect, test } from 'vitest';
 import { granted, signedAccess, testToken } from '../../../../test/support/access.ts';
 import { credentialFrom } from '../access/credential.ts';
 import { Guard } from '../access/guard.ts';
-import { type RedisCall, type RedisCommand, requireCommand } from './redis-command.ts';
+import {
+  currentKeyspace,
+  type RedisCall,
+  type RedisCommand,
+  requireCommand,
+} from './redis-command.ts';
 import { connectionCommands } from './redis-connection-commands.ts';
 import { serverCommands } from './redis-server-commands.ts';
 
@@ -50,6 +55,16 @@ test('SELECT answers for a keyspace of others as for one that does not exist', (
   };
   expect(refusal('salaries')).toBe(refusal('nothing'));
   expect(refusal('salaries')).toContain('no ring');
+});
+
+test('after a refused SELECT, no command uses the keyspace before', () => {
+  for (const name of ['nothing', '1', 'x'.repeat(100)]) {
+    const call = callOf(name);
+    expect(() => select(call), name).toThrow(/no ring|out of range/);
+    expect(currentKeyspace({ ...call, ...call.client })).toBe(name.slice(0, 64));
+    select({ ...call, args: [Buffer.from('0')] });
+    expect(call.client.keyspace).toBeNull();
+  }
 });
 
 test('a command in a default keyspace of others does not name it', () => {
