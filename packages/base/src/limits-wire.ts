@@ -52,16 +52,10 @@ export const answeringBytesMax = 2 * peerQueueBytesMax;
 export const answeringAllBytesMax = 8 * answeringBytesMax;
 /** Memory of a call besides its bytes, while it is being answered. */
 export const answeringCallBytes = 1 * KIB;
-/** The slowest line that still carries every message, 1 Mbit/s. */
-const slowLinkBytesPerMs = 125;
+/** The slowest line that still carries every message, 1 Mbit/s: bytes per millisecond. */
+export const slowLinkRate = 125;
 /** Shorter messages take a moment on the slowest line. */
 export const slowMessageBytesMin = 16 * KIB;
-/** Time that the slowest line takes for a message: the timeout of a call is longer by it. */
-export function slowLinkMs(bytes: number): number {
-  return bytes < slowMessageBytesMin ? 0 : Math.ceil(bytes / slowLinkBytesPerMs);
-}
-/** How much longer a call waits while a message arrives, which may be its answer. */
-export const slowLinkMsMax = slowLinkMs(socketMessageBytesMax);
 /** Length of a message or hint that is sent to, or comes from, another process. */
 export const errorCharactersMax = 4_000;
 /**

@@ -18,6 +18,8 @@ export type Address = {
 /** RFC 4007: after the % comes the network interface of a link-local address. */
 const ipv6 = /^[0-9a-f]*(?::[0-9a-f.]*){2,8}(?:%[\w.~-]{1,64})?$/i;
 const ipv4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+/** Without zeros in front, which mean octal numbers in URLs. */
+const plainIpv4 = /^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/;
 const hostAndPort =
   /^(?:\[(?<inside>[^\]]*)\]|(?<name>[^\s\p{C}:[\]/@?#%]+))(?::(?<port>\d{1,5}))?$/u;
 
@@ -49,6 +51,7 @@ export function comparableAddress({ ip, port }: Address): string {
 }
 
 function comparableHost(ip: string): string {
+  if (plainIpv4.test(ip)) return ip;
   const url = `http://${ip.includes(':') ? `[${ip}]` : ip.replace(/\.$/, '')}`;
   // No URL has the zone of a link-local address.
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ip.toLowerCase();

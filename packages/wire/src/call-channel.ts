@@ -101,6 +101,11 @@ export class CallChannel implements Caller {
     this.#waiting = new WaitingCalls(port);
   }
 
+  /** Whether calls to the other end wait for their answers. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /**
    * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (its send queue is
    * full; `details.outcome` is `rejected` when the call did not run, `unknown` when it did),

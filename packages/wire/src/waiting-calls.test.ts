@@ -1,10 +1,10 @@
 // How long a call waits: longer for a long request, and while a long message arrives.
-import { slowLinkMs, slowLinkMsMax, slowMessageBytesMin } from '@ringwright/base/limits-wire';
+import { slowLinkRate, slowMessageBytesMin } from '@ringwright/base/limits-wire';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { ManualClock } from '../../../test/support/memory-ports.ts';
 import { messageKind } from './message.ts';
-import { WaitingCalls } from './waiting-calls.ts';
+import { slowLinkMsMax, WaitingCalls } from './waiting-calls.ts';
 
 const kind = messageKind({ method: 'read', request: z.null(), answer: z.number() });
 const timeoutMs = 5_000;
@@ -28,7 +28,7 @@ test('a long request has the time that a slow line takes for it in addition', as
   add(2, 1_000_000);
   await clock.advance(timeoutMs);
   expect(ends).toEqual(['1 ended']);
-  await clock.advance(slowLinkMs(1_000_000) - 1);
+  await clock.advance(1_000_000 / slowLinkRate - 1);
   expect(ends).toEqual(['1 ended']);
   await clock.advance(1);
   expect(ends).toEqual(['1 ended', '2 ended']);

@@ -1,6 +1,7 @@
 // The calls of one connection that wait for their answers, with their timeouts. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { slowLinkMs, slowLinkMsMax, slowMessageBytesMin } from '@ringwright/base/limits-wire';
+import { socketMessageBytesMax } from '@ringwright/base/limits';
+import { slowLinkRate, slowMessageBytesMin } from '@ringwright/base/limits-wire';
 import type { z } from 'zod';
 import type { MessageKind } from './message.ts';
 
@@ -24,6 +25,14 @@ interface TimedCall extends WaitingCall {
   cancelTimeout: () => void;
 }
 
+/** Time that the slowest line takes for a message: the timeout of a call is longer by it. */
+function slowLinkMs(bytes: number): number {
+  return bytes < slowMessageBytesMin ? 0 : Math.ceil(bytes / slowLinkRate);
+}
+
+/** How much longer a call waits while a message arrives, which may be its answer. */
+export const slowLinkMsMax = slowLinkMs(socketMessageBytesMax);
+
 export class WaitingCalls {
   readonly #port: WaitingPort;
   readonly #calls = new Map<number, TimedCall>();
@@ -32,6 +41,10 @@ export class WaitingCalls {
 
   constructor(port: WaitingPort) {
     this.#port = port;
+  }
+
+  get size(): number {
+    return this.#calls.size;
   }
 
   /**

@@ -2,13 +2,13 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
-import { keepAlive, pingIntervalMs, silentMax, silentSendingMax } from './keep-alive.ts';
+import { idleLooks, keepAlive, lookIntervalMs, silentMax, silentSendingMax } from './keep-alive.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** `arrivingBytes`: what comes after each ping. */
-function watched(arrivingBytes: number) {
+/** `arrivingBytes`: what comes after each ping. `waiting`: whether calls wait for an answer. */
+function watched(arrivingBytes: number, waiting = true) {
   const seen: string[] = [];
   const stream = { bytesRead: 0, bytesWritten: 0 };
   const socket = Object.assign(new EventEmitter(), {
@@ -25,8 +25,8 @@ function watched(arrivingBytes: number) {
       socket.emit('close');
     },
   });
-  keepAlive(socket as unknown as WebSocket, stream);
-  const pass = (intervals: number) => vi.advanceTimersByTime(intervals * pingIntervalMs);
+  keepAlive(socket as unknown as WebSocket, stream, () => waiting);
+  const pass = (looks: number) => vi.advanceTimersByTime(looks * lookIntervalMs);
   pass(1); // whatever came before counts as life
   return { seen, socket, stream, pass };
 }
@@ -36,17 +36,17 @@ const pings = (count: number): string[] => Array<string>(count).fill('ping');
 test('a part of a message, or of the pong behind it, keeps the connection', () => {
   const { seen, pass } = watched(1);
   pass(3 * silentSendingMax);
-  expect(seen).toEqual(pings(3 * silentSendingMax));
+  expect(seen).toEqual(pings(1 + 3 * silentSendingMax));
 });
 
 test('silence ends the connection once, and no timer is left', () => {
   const { seen, pass } = watched(0);
   pass(10 * silentMax);
-  expect(seen).toEqual([...pings(silentMax - 1), 'end']);
+  expect(seen).toEqual([...pings(silentMax), 'end']);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a byte after all but one of the silent intervals gives the full time again', () => {
+test('a byte after all but one of the silent looks gives the full time again', () => {
   const { seen, stream, pass } = watched(0);
   for (let round = 0; round < 3; round += 1) {
     pass(silentMax - 1);
@@ -68,38 +68,32 @@ test('while a long message is being sent, an older release may be silent between
 test('a suspended process ends no connection before it reads what has come meanwhile', () => {
   const { seen, stream } = watched(0);
   // Timers that are late run once, before anything is read.
-  vi.setSystemTime(Date.now() + 60 * pingIntervalMs);
+  vi.setSystemTime(Date.now() + 60 * lookIntervalMs);
   vi.advanceTimersToNextTimer();
-  expect(seen).toEqual(pings(1));
+  expect(seen).toEqual(pings(2));
   stream.bytesRead += 1;
   vi.advanceTimersToNextTimer();
-  expect(seen).toEqual(pings(1 + 1));
-});
-
-test('a connection that is busy in both directions is not pinged', () => {
-  const { seen, stream, pass } = watched(0);
-  for (let interval = 0; interval < 2 * silentMax; interval += 1) {
-    stream.bytesRead += 1;
-    stream.bytesWritten += 1;
-    pass(1);
-  }
-  expect(seen).toEqual([]);
-});
-
-test('a connection that only receives sends pings, which the other end may wait for', () => {
-  const { seen, stream, pass } = watched(0);
-  for (let interval = 0; interval < 3; interval += 1) {
-    stream.bytesRead += 1;
-    pass(1);
-  }
   expect(seen).toEqual(pings(3));
+});
+
+test('an idle connection is pinged rarely, and ends when a ping has no answer', () => {
+  const { seen, stream, pass } = watched(0, false);
+  pass(idleLooks - 1);
+  expect(seen).toEqual(pings(1));
+  stream.bytesRead += 1;
+  pass(idleLooks);
+  expect(seen).toEqual(pings(2));
+  pass(silentMax - 1);
+  expect(seen).toEqual(pings(2));
+  pass(1);
+  expect(seen).toEqual([...pings(2), 'end']);
 });
 
 test('a socket that is closing is not pinged', () => {
   const { seen, socket, pass } = watched(6);
   socket.readyState = 2;
-  pass(silentMax);
-  expect(seen).toEqual(['end']);
+  pass(1 + silentMax);
+  expect(seen).toEqual(['ping', 'end']);
 });
 
 test('a paused socket is not silent, and has its full time once it is read again', () => {

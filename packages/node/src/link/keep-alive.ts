@@ -6,10 +6,13 @@ import type { WebSocket } from 'ws';
 /** Counts what has come, and what was handed over to be sent. */
 export type Stream = Pick<Socket, 'bytesRead' | 'bytesWritten'>;
 
-export const pingIntervalMs = 1_000;
+/** How often a connection is looked at, and pinged while calls wait for their answers. */
+export const lookIntervalMs = 1_000;
+/** Looks between two pings of an idle connection: a server may have thousands. */
+export const idleLooks = 5;
 /**
- * Intervals without a byte after which the other end is gone, before the timeout of a call to a
- * peer. A process may be suspended for so long.
+ * Looks without a byte since a ping after which the other end is gone: before the timeout of a call
+ * to a peer. A process may be suspended for so long.
  */
 export const silentMax = 4;
 /**
@@ -19,27 +22,28 @@ export const silentMax = 4;
 export const silentSendingMax = 6;
 
 /**
- * Terminates an open socket that receives no byte for some intervals. Bytes count and not messages:
- * a long message takes many seconds of a slow line, and a pong waits behind it. Intervals count and
- * not the time: what arrived while this process was suspended has not been read yet.
+ * Terminates an open socket that receives no byte for some looks after a ping. Bytes count and not
+ * messages: a long message takes many seconds of a slow line, and a pong waits behind it. Looks
+ * count and not the time: what arrived while this process was suspended has not been read yet.
  */
-export function keepAlive(socket: WebSocket, stream: Stream): void {
-  let [silent, bytesRead, bytesSent, sentWhenRead] = [0, -1, -1, 0];
-  const pings = setInterval(() => {
-    const hasRead = stream.bytesRead !== bytesRead;
+export function keepAlive(socket: WebSocket, stream: Stream, isWaiting: () => boolean): void {
+  let [looks, silent, isPinged] = [0, 0, false];
+  let [bytesRead, sentWhenRead] = [-1, 0];
+  const timer = setInterval(() => {
     // A paused socket may receive nothing.
-    if (hasRead || socket.isPaused) [silent, sentWhenRead] = [0, stream.bytesWritten];
-    else silent += 1;
-    bytesRead = stream.bytesRead;
+    if (stream.bytesRead !== bytesRead || socket.isPaused) {
+      [bytesRead, sentWhenRead] = [stream.bytesRead, stream.bytesWritten];
+      [silent, isPinged] = [0, false];
+    } else if (isPinged) silent += 1;
     const isSending = stream.bytesWritten - sentWhenRead >= slowMessageBytesMin;
     if (silent >= (isSending ? silentSendingMax : silentMax)) {
       socket.terminate();
       return;
     }
-    // A line that is busy in both directions needs no pings.
-    const needsPing = !hasRead || stream.bytesWritten === bytesSent;
-    if (needsPing && socket.readyState === socket.OPEN) socket.ping();
-    bytesSent = stream.bytesWritten;
-  }, pingIntervalMs);
-  socket.on('close', () => clearInterval(pings));
+    looks += 1;
+    if (!isWaiting() && looks % idleLooks !== 0) return;
+    if (socket.readyState === socket.OPEN) socket.ping();
+    isPinged = true;
+  }, lookIntervalMs);
+  socket.on('close', () => clearInterval(timer));
 }

@@ -42,7 +42,7 @@ export function socketChannel(
   let arrivingBytes = (): number => 0;
   const watch = (open: Stream): void => {
     arrivingBytes = countArriving(socket, open);
-    keepAlive(socket, open);
+    keepAlive(socket, open, () => channel.isWaiting);
   };
   if (stream === undefined) socket.once('upgrade', (answer) => watch(answer.socket));
   else watch(stream);
