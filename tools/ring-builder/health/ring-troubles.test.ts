@@ -22,6 +22,7 @@ function judge(
   world: {
     readonly freeBytes?: number;
     readonly totalBytes?: number;
+    readonly unwritable?: string;
     readonly freeInodes?: number | null;
     readonly laterMs?: number;
     readonly refusals?: ServerStatus['refusals'];
@@ -57,7 +58,8 @@ function judge(
     const rings = said === null || said instanceof CodedError ? [] : [{ ...well, ...said }];
     const totalBytes = id === 1 ? (world.totalBytes ?? 100 * GIB) : 100 * GIB;
     const freeInodes = id === 1 ? (world.freeInodes ?? null) : null;
-    const disk = { freeBytes, totalBytes, freeInodes };
+    const unwritable = id === 1 ? world.unwritable : null;
+    const disk = { freeBytes, totalBytes, freeInodes, unwritable };
     const refusals = id === 1 ? (world.refusals ?? []) : [];
     const logLoss = id === 1 ? world.logLoss : null;
     const ends = id === 1 ? world.endsAfter : undefined;
@@ -265,6 +267,12 @@ test('a disk with free bytes is full if it lacks inodes', () => {
     'disk full: 999 inodes free; writes are refused below 1000',
   ]);
   expect(judge(first, undefined, { freeInodes: diskReserveInodes }).troubles).toEqual([]);
+});
+
+test('a data directory that cannot be written is a trouble, whatever is free', () => {
+  const unwritable = "EPERM: operation not permitted, access '/data'";
+  const { troubles } = judge(first, undefined, { unwritable, freeBytes: 0 });
+  expect(troubles.map(({ kind, why }) => `${kind}: ${why}`)).toEqual([`unwritable: ${unwritable}`]);
 });
 
 test('a trouble of a reached server decides the exit code, not an unreachable server', () => {

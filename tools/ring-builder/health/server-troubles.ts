@@ -251,6 +251,7 @@ function devicesOf({ ringStatus, devices }: ServerReport): readonly number[] {
 }
 
 /**
+ * `unwritable`: all writes that this server coordinates fail, because stamps need `clock.json`.
  * `disk full`: writes are refused now. `disk low`: they soon will be. A lower weight helps both.
  */
 function diskTroubles(
@@ -259,7 +260,13 @@ function diskTroubles(
 ): Trouble[] {
   if (disk === undefined) return [];
   const { head, devices, trouble } = server;
-  const { freeBytes, totalBytes, freeInodes } = disk;
+  const { freeBytes, totalBytes, freeInodes, unwritable = null } = disk;
+  if (unwritable !== null) {
+    const hint =
+      'unwritable: ls -ld, lsattr -d and findmnt -T of that directory show its owner, mode, ' +
+      'attributes and mount; the server continues by itself when it can be written again';
+    return [{ ...trouble('unwritable', unwritable, `servers ${head.ring.keyspace}`), hint }];
+  }
   if (typeof freeInodes === 'number' && freeInodes < diskReserveInodes) {
     const why = `${freeInodes} inodes free; writes are refused below ${diskReserveInodes}`;
     const hint = 'disk full: df -i shows the inodes; delete small files on that disk';

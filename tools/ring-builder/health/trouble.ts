@@ -9,6 +9,7 @@ const troubleKinds = [
   'log lost',
   'put back',
   'unprotected',
+  'unwritable',
   'disk full',
   'not ready',
   'unreadable',

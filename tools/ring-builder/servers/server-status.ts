@@ -73,6 +73,8 @@ const diskSchema = z.object({
   totalBytes: z.number().optional(),
   /** Null: its file system has no fixed number of inodes. Absent in older releases. */
   freeInodes: z.nullish(z.number()),
+  /** Why it cannot create files in its data directory. Absent in older releases. */
+  unwritable: z.nullish(z.string()),
 });
 
 const peerSchema = z.object({

@@ -1,7 +1,10 @@
-// Tests that work is refused before a file system runs out of inodes.
+// Tests that work is refused before a file system runs out of inodes, and that an unwritable
+// directory is reported.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { diskReserveInodes } from '@ringwright/base/limits-store';
 import { expect, onTestFinished, test } from 'vitest';
 import { DiskSpace } from './disk-space.ts';
@@ -36,4 +39,13 @@ test.each([
   const disk = new DiskSpace(tmpdir(), 0);
   await disk.require();
   expect(disk.low).toBe(false);
+});
+
+test('a path in which no file can be created is reported with the reason', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'disk-space-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  expect(await new DiskSpace(directory, 0).unwritable()).toBeNull();
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  expect(await new DiskSpace(file, 0).unwritable()).toMatch(/^EACCES: .*file'$/);
 });

@@ -1,11 +1,13 @@
 // Tracks the free space of a data directory, so that work is refused before the disk is full.
-import { statfs } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, statfs } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   diskCheckEveryBytes,
   diskCheckEveryMs,
   diskReserveInodes,
 } from '@ringwright/base/limits-store';
+import { messageOf } from '@ringwright/base/thrown';
 
 /** Disk space set aside until it is released or its `using` block ends. */
 export interface DiskReservation extends Disposable {
@@ -54,6 +56,14 @@ export class DiskSpace {
   async totalBytes(): Promise<number> {
     const { blocks, bsize } = await statfs(this.#root);
     return blocks * bsize;
+  }
+
+  /**
+   * Returns why no file can be created in the directory; null if files can. Files that are open
+   * may still be written.
+   */
+  async unwritable(): Promise<string | null> {
+    return await access(this.#root, constants.W_OK | constants.X_OK).then(() => null, messageOf);
   }
 
   /** Counts written bytes and checks the disk now and then, without waiting for the result. */

@@ -12,7 +12,8 @@ export function storeDisk(parts: StoreParts) {
     free: async () => {
       const { disk } = parts;
       const { bytes: freeBytes, inodes: freeInodes } = await disk.free();
-      return { freeBytes, totalBytes: await disk.totalBytes(), freeInodes };
+      const unwritable = await disk.unwritable();
+      return { freeBytes, totalBytes: await disk.totalBytes(), freeInodes, unwritable };
     },
     /**
      * Bytes that a copy of each usable partition has to carry: file and WAL as they are on the

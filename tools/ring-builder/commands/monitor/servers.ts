@@ -79,7 +79,7 @@ function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
 
 const beside: readonly TroubleKind[] = [
   ...(['stalled', 'unreadable', 'log lost', 'put back', 'apart', 'clock'] as const),
-  ...(['disk full', 'disk low', 'unprotected'] as const),
+  ...(['unwritable', 'disk full', 'disk low', 'unprotected'] as const),
   ...(['trust behind', 'trust ends', 'certificate ends'] as const),
 ];
 
