@@ -4,7 +4,13 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { makeDirectoryPath, replaceDurably, replaceOwnFile } from '@ringwright/node/durable-files';
+import {
+  finalName,
+  makeDirectoryPath,
+  removeTemporaries,
+  replaceDurably,
+  replaceOwnFile,
+} from '@ringwright/node/durable-files';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import {
@@ -40,13 +46,18 @@ export async function openCerts(args: Arguments, { rings }: Context): Promise<Ce
   }
   const bundles = new Map<string, string>();
   const files = (await readdir(folder).catch(nullIfMissing)) ?? [];
-  for (const file of files.filter((one) => one.endsWith('.pem')).sort()) {
+  for (const file of files.filter(isBundle).sort()) {
     const certificates = await readCertificates(join(folder, file));
     if (certificates.length > 0) bundles.set(file.slice(0, -'.pem'.length), certificates.join(''));
   }
   const authorities = (bundles.get(authorityName) ?? '').match(pemPattern) ?? [];
   bundles.delete(authorityName);
   return { folder, authorities, bundles };
+}
+
+/** A command that was killed leaves a temporary file of the authority. */
+function isBundle(file: string): boolean {
+  return file.endsWith('.pem') && finalName(file) === file;
 }
 
 /**
@@ -97,6 +108,7 @@ export function authorityPath(folder: string): string {
 
 export async function writeAuthorities(folder: string, certs: readonly string[]): Promise<void> {
   await makeDirectoryPath(folder, 0o700);
+  await removeTemporaries(authorityPath(folder));
   await replaceDurably(authorityPath(folder), certs.join(''));
 }
 

@@ -2,7 +2,7 @@
 // with what clients and servers have at that moment, including those that lag by one step.
 
 import { once } from 'node:events';
-import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -149,6 +149,18 @@ test('an authority is replaced in three steps that tolerate a lag of one step', 
   }
   const [[oldBundle]] = states as [readonly [string, string]];
   expect(await judged(oldBundle, (await state())[1])).toMatch(/not have the expected certificate/);
+});
+
+test('a temporary file of the authority is no bundle, and the next one removes it', async () => {
+  const { tool, keys, read } = await keeper();
+  await tool.json(`certs init 127.0.0.1 ${keys}`);
+  const left = '.tmp-1-0a1b2c3d-authority';
+  await writeFile(join(tool.folder, 'certs', `${left}.pem`), await read('authority'));
+  const { stdout } = await tool.run('certs list');
+  expect(stdout).not.toContain(left);
+  for (const step of [1, 2, 3]) await tool.json(`certs rotate authority --step ${step} ${keys}`);
+  const files = await readdir(join(tool.folder, 'certs'));
+  expect(files.toSorted()).toEqual(['127.0.0.1.pem', 'authority.pem']);
 });
 
 test('an authority that has expired issues nothing until it is replaced', async () => {
