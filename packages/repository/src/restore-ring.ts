@@ -17,6 +17,8 @@ import { readVersion } from './folder/read-version.ts';
 import { ringFolder, versionPath } from './folder/ring-folder.ts';
 import { type RingsTrust, trustPath, writeTrust } from './folder/trust-file.ts';
 import { fetchVersions } from './rebase-ring.ts';
+import { withTrustLock } from './rotate-trust.ts';
+import type { Author } from './write-ring.ts';
 
 export interface Restored {
   readonly ring: Ring;
@@ -82,16 +84,18 @@ export async function restoreRing(rings: string, toRestore: RingToRestore): Prom
       await replaceDurably(versionPath(newFolder, ring.version), bytes);
       await replaceDurably(newFolder.log, log.text);
       await replaceDurably(newFolder.builder, file);
-      await keepTrust(rings, trust);
+      await keepTrust(rings, trust, author);
     },
   );
   return { ring, id, signed: signing !== null, signers, kept };
 }
 
 /** Later commands check the ring by the trust that admitted it. */
-async function keepTrust(rings: string, trust: RingsTrust | null): Promise<void> {
+async function keepTrust(rings: string, trust: RingsTrust | null, author: Author): Promise<void> {
   if (trust === null || (await exists(trustPath(rings)))) return;
-  await writeTrust(rings, trust.documents);
+  await withTrustLock(rings, author, async () => {
+    if (!(await exists(trustPath(rings)))) await writeTrust(rings, trust.documents);
+  });
 }
 
 /** Returns the names of keys whose signatures count. Throws what authenticateRing throws. */
@@ -136,7 +140,7 @@ export async function copyRing(
     const state = must(head.state, 'every committed version carries its builder');
     const file = { head: headVersion, log: log.hashes.at(-1) ?? null, state, staged: [] };
     await replaceDurably(newFolder.builder, printBuilderFile(file));
-    await keepTrust(rings, trust);
+    await keepTrust(rings, trust, author);
   });
   return { ring: head.ring, id: head.id, signed: head.signing !== null, signers, kept };
 }

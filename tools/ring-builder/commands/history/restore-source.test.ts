@@ -1,6 +1,6 @@
 // Tests what `restore --from` means, a server or a file, and which root verifies the ring.
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -53,6 +53,16 @@ test('a signed ring restored without a root suggests a restore with --trust', as
   );
   expect(checked.stdout).toContain('signed by ada, as the root requires');
   const copied = `--rings ${join(tool.folder, 'copied')}`;
+  // Another operator is making a root there.
+  await mkdir(join(tool.folder, 'copied'));
+  const lock = join(tool.folder, 'copied', '.lock-other');
+  const claim = { pid: process.pid, host: hostname(), user: 'bo', time: '2026-11-29T00:00:00Z' };
+  await writeFile(lock, JSON.stringify(claim));
+  const held = await tool.run(
+    `restore cities --from ${rings} ${copied} --trust ${join(rings, 'trust.json')}`,
+  );
+  expect([held.exit, await readdir(join(tool.folder, 'copied'))]).toEqual([3, ['.lock-other']]);
+  await rm(lock);
   await tool.json(`restore cities --from ${rings} ${copied} --trust ${join(rings, 'trust.json')}`);
   expect(await tool.run(`verify cities ${copied}`), 'the trust was copied').toMatchObject({
     exit: 0,
