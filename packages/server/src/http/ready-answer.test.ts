@@ -16,6 +16,8 @@ function portsWith(
   shape: Partial<Record<'isMembersOnly' | 'isGranted' | 'isPending' | 'isWaiting', true>> & {
     /** The highest version that was ever active. */
     readonly highest?: number;
+    /** Rings of which no version can be read. */
+    readonly unreadable?: readonly string[];
   } = {},
 ): ReadyPorts {
   const info = (keyspace: string, partition: number) =>
@@ -26,7 +28,12 @@ function portsWith(
   };
   // The answer reads nothing else of the server.
   return {
-    rings: { list: () => list, get, highestOnDisk: () => ({ version: shape.highest ?? 1 }) },
+    rings: {
+      list: () => list,
+      get,
+      highestOnDisk: () => ({ version: shape.highest ?? 1 }),
+      unreadable: () => shape.unreadable ?? [],
+    },
     store: { info },
     guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
     proven: { isMembersOnly: () => shape.isMembersOnly === true },
@@ -58,6 +65,17 @@ test('a ring without slots here makes the server ready only if all rings are lik
   expect(readyAnswer(portsWith({}, [large, without]), null).ready).toBe(false);
   expect(readyAnswer(portsWith({}, [without]), null).ready).toBe(true);
   expect(readyAnswer(portsWith({}, []), null).ready).toBe(true);
+});
+
+test('a server that cannot read its only ring is not ready, unlike one without rings', () => {
+  const unreadable = ['other'];
+  expect(readyAnswer(portsWith({}, [], { unreadable }), null)).toEqual({
+    ready: false,
+    rings: [{ ring: 'other', ready: false, notReady: 0 }],
+    waiting: [{ ring: 'other', notReady: 0, why: 'RING_STALE' }],
+  });
+  const complete = { small: [0, 1, 2, 3] };
+  expect(readyAnswer(portsWith(complete, [small], { unreadable }), null).ready).toBe(true);
 });
 
 test('a server that still waits for its first access document is not ready', () => {

@@ -23,8 +23,8 @@ interface ReadyAnswer {
     /**
      * CALLER_UNPROVEN: the ring does not name this server, and its devices would not answer it.
      * JUST_STARTED: the ring names this server, but some of its other servers may not have
-     * reconnected to it. RING_STALE: a newer version was active here, and its file cannot be read,
-     * for example after a downgrade.
+     * reconnected to it. RING_STALE: a newer version was active here, or the only one, and its file
+     * cannot be read, for example after a downgrade.
      */
     readonly why?: WhyNot;
   }[];
@@ -43,7 +43,7 @@ export interface ReadyPorts extends Pick<StatusPorts, 'rings' | 'store'>, NonMem
 export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer {
   const { rings, store, guard } = ports;
   const actives = ring === null ? rings.list() : [rings.get(ring)];
-  const found = actives.map((active) => {
+  const readable = actives.map((active) => {
     const notReady = notReadyHere(store, active);
     const served = activeDuties(active).serve.length;
     const { keyspace } = active.ring;
@@ -51,6 +51,8 @@ export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer
     const ready = notReady === 0 && why === null;
     return { ring: keyspace, ready, notReady, why, served };
   });
+  const unreadable = ring === null ? rings.unreadable().map(stale) : [];
+  const found = [...readable, ...unreadable];
   const waiting = found
     .filter(({ ready }) => !ready)
     .map(({ ring: name, notReady, why }) => ({
@@ -64,6 +66,11 @@ export function readyAnswer(ports: ReadyPorts, ring: string | null): ReadyAnswer
   const isReady = counted.length === 0 || counted.some(({ ready }) => ready);
   const items = found.map(({ ring: name, ready, notReady }) => ({ ring: name, ready, notReady }));
   return { ready: isReady && !guard.isPending, rings: items, waiting };
+}
+
+/** It may give this device something. */
+function stale(ring: string) {
+  return { ring, notReady: 0, why: 'RING_STALE', ready: false, served: 1 } as const;
 }
 
 function whyNot(ports: ReadyPorts, active: ActiveRing): WhyNot | null {

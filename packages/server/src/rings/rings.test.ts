@@ -257,9 +257,11 @@ describe('the highest version seen', () => {
       const ports = { cache, forks, identity: identityOf(versions[0]!, 0), nowMs: () => 7 };
       const rings = new Rings({ ...quiet, ...ports, onActivate: () => undefined }, cached);
       expect(rings.find('cities')?.ring.version).toBe(lost.length === 1 ? 2 : undefined);
+      expect(rings.unreadable()).toEqual(lost.length === 1 ? [] : ['cities']);
       expect(await adopted(rings, version(2))).toBe(lost.length === 1 ? 'version 2' : 'RING_OLDER');
       expect(await adopted(rings, version(1))).toBe('RING_OLDER');
       expect(await adopted(rings, version(3)), 'the same ring is adopted').toBe('version 3');
+      expect(rings.unreadable()).toEqual([]);
     }
   });
 });

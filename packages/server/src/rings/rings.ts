@@ -88,6 +88,11 @@ export class Rings {
     return this.#highest.get(keyspace);
   }
 
+  /** Rings of which no version on disk can be read. */
+  unreadable(): string[] {
+    return [...this.#highest.keys()].filter((keyspace) => !this.#active.has(keyspace));
+  }
+
   list(): ActiveRing[] {
     return [...this.#active.values()];
   }
