@@ -82,6 +82,10 @@ test('a server that trusts no root, or whose root has expired, stays closed', as
 test('a damaged file stops the start, and does not count as missing', async () => {
   const directory = await directoryForTest();
   await (await load(directory)).offer(signedAccess());
-  await writeFile(join(directory, 'access.json'), '{}');
-  await expect(load(directory)).rejects.toMatchObject({ code: 'ACCESS_INVALID' });
+  const file = join(directory, 'access.json');
+  await writeFile(file, '{}');
+  await expect(load(directory)).rejects.toMatchObject({
+    code: 'ACCESS_INVALID',
+    message: expect.stringContaining(`${file} cannot be read`),
+  });
 });

@@ -10,6 +10,7 @@ import {
 } from '@ringwright/access/open-access';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
+import { messageOf } from '@ringwright/base/thrown';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { nullIfMissing } from '@ringwright/node/missing-file';
@@ -43,7 +44,15 @@ export class AccessStore {
   static async load(ports: AccessPorts): Promise<AccessStore> {
     const file = fileIn(ports.directory);
     const bytes = await readRegularFile(file, accessDocumentBytesMax).catch(nullIfMissing);
-    return new AccessStore(ports, bytes === null ? null : storedAccess(bytes));
+    try {
+      return new AccessStore(ports, bytes === null ? null : storedAccess(bytes));
+    } catch (cause) {
+      throw new CodedError('ACCESS_INVALID', `${file} cannot be read: ${messageOf(cause)}`, {
+        hint: 'copy that file from the data directory of another server, then start again',
+        details: { file },
+        cause,
+      });
+    }
   }
 
   get current(): Access | null {
