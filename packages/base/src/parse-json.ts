@@ -26,6 +26,10 @@ export function jsonOrNull(text: string): unknown {
   }
 }
 
+/** Why JSON that git wrote with the line ends of Windows is not as it was committed. */
+export const hasOtherLineEnds =
+  'has the line ends of Windows: git config core.autocrlf false, then check it out again';
+
 /** `value`: of JSON. */
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

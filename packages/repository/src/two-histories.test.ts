@@ -57,7 +57,9 @@ test('a head with the number of an older version removes no files', async () => 
   const rings = await ringsOf(0.1);
   await commitVersion(rings, await nextVersion(rings));
   const builder = join(rings, ring, 'builder.json');
-  const file = parseBuilderFile(await readFile(builder, 'utf8'));
+  const text = await readFile(builder, 'utf8');
+  expect(parseBuilderFile(text.replaceAll('\n', '\r\n'))).toMatch(/^has the line ends of Windows/);
+  const file = parseBuilderFile(text);
   assert(typeof file !== 'string' && file.head !== null, 'it is valid');
   await writeFile(builder, printBuilderFile({ ...file, head: { ...file.head, version: 1 } }));
   const staged = stage({ rings, ring }, author, { command: 'set', changesOf: () => [] });

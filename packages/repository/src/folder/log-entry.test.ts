@@ -12,6 +12,7 @@ test('details may be any JSON, but not nested so deeply that reading them would 
   const entry: LogEntry = { ...ids, ...text, ...plain, commands: [], details };
   const line = logLine(entry);
   expect(parseLogLine(line)).toEqual(entry);
+  expect(parseLogLine(`${line}\r`)).toMatch(/^has the line ends of Windows: git config /);
   const deep = '['.repeat(50_000) + ']'.repeat(50_000);
   expect(parseLogLine(line.replace('"x"', deep))).toBe('is not JSON');
   expect(parseLogLine(line.slice(1))).toBe('is not JSON');

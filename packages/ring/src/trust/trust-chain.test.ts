@@ -16,7 +16,10 @@ test('a chain of roots leads to the newest root and is read back from its file',
   const chain = [first, rotated, third];
   expect(newestRoot(chain, null).root).toMatchObject({ version: 3, epoch: 2 });
   expect(walkRoots(chain, rootIdOf(rotated)).map(({ root }) => root.version)).toEqual([2, 3]);
-  expect(parseTrustFile(Buffer.from(printTrustFile(chain)))).toEqual(chain);
+  const text = printTrustFile(chain);
+  expect(parseTrustFile(Buffer.from(text))).toEqual(chain);
+  const converted = Buffer.from(text.replaceAll('\n', '\r\n'));
+  expect(() => parseTrustFile(converted)).toThrow('has the line ends of Windows: git config ');
 });
 
 const rotations = [
