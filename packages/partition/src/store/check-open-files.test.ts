@@ -11,7 +11,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   logFiles,
@@ -240,12 +240,13 @@ test('a deleted file stays open until it is rewritten', async () => {
 });
 
 describe('the log', () => {
-  for (const name of ['deleted', 'cut', 'replaced']) {
+  for (const name of ['deleted', 'deleted with its folder', 'cut', 'replaced']) {
     test(`a new segment follows a log that was ${name}; a later crash loses nothing`, async () => {
       await using place = scratch();
       const store = await stored(place);
       const file = logFiles(place.directory).at(-1) ?? '';
       if (name === 'cut') truncateSync(file, 20);
+      else if (name === 'deleted with its folder') rmSync(dirname(file), { recursive: true });
       else rmSync(file);
       if (name === 'replaced') writeFileSync(file, Buffer.alloc(4_000_000));
       const { log, lost } = await store.checkOpenFiles();
@@ -262,6 +263,7 @@ describe('the log', () => {
         return [...texts, textOf(reopened, 'later')];
       };
       await expect.poll(found).toEqual(['a value', 'a value', 'a value', 'another']);
+      await store.close();
     });
   }
 
@@ -303,11 +305,13 @@ describe('the log', () => {
     const place = scratch();
     const store = await stored(place);
     rmSync(join(place.directory, 'log'), { recursive: true });
+    symlinkSync('nowhere', join(place.directory, 'log'));
     expect((await store.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
     await expect(store.write([write('later', 'another', 2)])).rejects.toMatchObject({
       code: 'STORE_FAILED',
     });
     await expect(store.close()).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    rmSync(join(place.directory, 'log'));
     await using image = scratch(place.directory);
     image.damaged();
     rmSync(place.directory, { recursive: true });

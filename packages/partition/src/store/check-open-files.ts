@@ -4,7 +4,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
-import type { PartitionRef } from '../file/data-paths.ts';
+import { makeDirectory } from '@ringwright/node/durable-files';
+import { dataPaths, type PartitionRef } from '../file/data-paths.ts';
 import { lostError, whyPartitionLost } from '../file/lost-file.ts';
 import type { Partition } from '../file/partition.ts';
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
@@ -72,6 +73,8 @@ async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
   const { log, checkpointer } = parts;
   const reason = whyFinishedLost(parts) ?? (await whyCurrentLost(parts));
   if (reason === null) return null;
+  // The folder may be gone too. If it cannot be created, the next segment cannot either.
+  await makeDirectory(dataPaths.log(parts.root)).catch(() => undefined);
   log.abandonSegment();
   checkpointer.leaveSegments();
   // Batches in flight still go into the lost segment.
