@@ -5,6 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
+import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import type { RingHead } from '@ringwright/wire/hello';
@@ -12,7 +13,7 @@ import { type Sending, sendRing } from '@ringwright/wire/send-ring';
 import type { ServerFailure } from './advice.ts';
 import { failureOf, offerTrust, type TrustDocuments } from './give-trust.ts';
 import type { Target } from './ring-targets.ts';
-import { fanOut, withServer } from './server-connection.ts';
+import { serversAtOnceMax, withServer } from './server-connection.ts';
 
 export interface PushOutcome extends Target {
   /**
@@ -85,7 +86,8 @@ async function pushOnce(
   };
   const timer = settings.tell === null ? undefined : setInterval(tellCounts, TELL_MS);
   try {
-    return await fanOut(targets, async (target) => {
+    // Not fanOut, which would print progress too.
+    return await mapConcurrent(targets, serversAtOnceMax, async (target) => {
       const isOver = counts.refused > 0 && !settings.keepGoing;
       const answer = isOver ? skipped(target) : await pushOrWhyNot(version, target, settings);
       counts[answer.outcome] += 1;

@@ -1,13 +1,14 @@
 // Connections of the tool to servers, kept for one piece of work or for a whole command.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { isPeerCode } from '@ringwright/base/errors';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { isWholeAddress } from '@ringwright/base/server-address';
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { greetServer } from '@ringwright/wire/greet-server';
-import { credentialsFor, noteInsecure } from './server-proofs.ts';
+import { credentialsFor, noteInsecure, progressLines } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
 
@@ -105,10 +106,24 @@ function keep(links: Kept['links'], listen: string, link: Link): boolean {
  * Servers asked at the same time. This limits the sockets: hundreds of servers take a few rounds.
  */
 export const serversAtOnceMax = 32;
+const tellEveryMs = 5_000;
 
-export function fanOut<Item, Result>(
+/** Asks all servers, and prints how many it has asked if there are many and they take long. */
+export async function fanOut<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  return mapConcurrent(items, serversAtOnceMax, work);
+  const tell = items.length > serversAtOnceMax ? progressLines() : null;
+  let asked = 0;
+  const tellAsked = (): void => tell?.(`asked ${asked} of ${counted(items.length, 'server')}`);
+  const timer = tell === null ? undefined : setInterval(tellAsked, tellEveryMs);
+  try {
+    return await mapConcurrent(items, serversAtOnceMax, (item) =>
+      work(item).finally(() => {
+        asked += 1;
+      }),
+    );
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -63,6 +63,7 @@ interface Proofs {
   readonly insecure: Map<string, boolean | 'unasked'>;
   /** Addresses to which the token was not shown. */
   readonly withheld: Set<string>;
+  readonly tell: Context['tell'];
 }
 
 const current = new AsyncLocalStorage<Proofs>();
@@ -79,7 +80,7 @@ export async function withProofs(
   const insecure: Proofs['insecure'] = new Map();
   const withheld: Proofs['withheld'] = new Set();
   try {
-    return await current.run({ trusted, named: null, insecure, withheld }, work);
+    return await current.run({ trusted, named: null, insecure, withheld, tell }, work);
   } finally {
     const servers = [...insecure.keys()]
       .filter((one) => insecure.get(one) === true)
@@ -102,6 +103,11 @@ export async function withProofs(
 export function noteInsecure(address: string, insecure: boolean | 'unasked'): void {
   const noted = current.getStore()?.insecure;
   if (insecure !== 'unasked' || noted?.has(address) === false) noted?.set(address, insecure);
+}
+
+/** Returns what prints a line of progress of the running command; null: no command is running. */
+export function progressLines(): Context['tell'] | null {
+  return current.getStore()?.tell ?? null;
 }
 
 /** Returns the contacted servers whose status has not been read. */
