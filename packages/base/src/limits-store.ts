@@ -118,6 +118,8 @@ export const scrubFirstMs = 600_000;
 export const filesCheckMs = 60_000;
 /** Files checked per turn: a few microseconds each. */
 export const filesLookedAtPerTurn = 64;
+/** Files opened or made for writes per turn: about a millisecond each. */
+export const filesOpenedPerTurn = 16;
 /** How often the scrub checks whether it may read the next file. */
 export const scrubTickMs = 1_000;
 

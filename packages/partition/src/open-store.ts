@@ -31,6 +31,7 @@ import { CopyProcess } from './carrier/copy-process.ts';
 import { writeCheckpoints } from './file/checkpoints.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
 import { readEmptyPartitions } from './file/empty-partitions.ts';
+import { FileOpener } from './file/file-opener.ts';
 import { Memtables } from './file/memtables.ts';
 import { OpenFiles } from './file/open-files.ts';
 import { readPartitions } from './file/read-partitions.ts';
@@ -153,6 +154,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     ...ready,
     log,
     checkpointer,
+    opener: new FileOpener(ready.files, () => parts.closed || parts.failure !== null),
     suspects: new Set(),
     mirrors: new Map(),
     durableKeyspaces: new Set(),

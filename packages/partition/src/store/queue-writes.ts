@@ -3,6 +3,7 @@ import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { stampMsMax } from '@ringwright/base/stamp';
+import { isClosedFile } from '../file/file-opener.ts';
 import type { Partition } from '../file/partition.ts';
 import type { Write, WriteOutcome } from '../file/record.ts';
 import { isStamp, isWholeUpTo } from '../file/record-bytes.ts';
@@ -55,13 +56,28 @@ export function queueWriteFor(parts: StoreParts, write: Write, caller: WriteCall
   queueWhenRoom(parts, [write], call);
 }
 
+/** Queues the writes at once, unless the disk is nearly full or many files have to be opened. */
 function queueWhenRoom(parts: StoreParts, writes: readonly Write[], call: WriteCall): void {
-  if (!parts.disk.low) queue(parts, writes, call);
-  else
-    parts.disk
-      .require()
-      .then(() => queue(parts, writes, call))
-      .catch(call.reject);
+  const { disk, opener, registry } = parts;
+  const closed = writes.flatMap(({ keyspace, partition }) => {
+    const found = registry.get(keyspace, partition);
+    return found !== undefined && isClosedFile(found) ? [found] : [];
+  });
+  if (!disk.low && opener.openNow(closed)) {
+    queue(parts, writes, call);
+    return;
+  }
+  // The caller may use its arrays again.
+  const copies = writes.map((write) => ({
+    ...write,
+    key: Buffer.from(write.key),
+    value: write.value && Buffer.from(write.value),
+  }));
+  const room = disk.low ? disk.require() : Promise.resolve();
+  room
+    .then(() => opener.open(closed))
+    .then(() => queue(parts, copies, call))
+    .catch(call.reject);
 }
 
 function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): void {

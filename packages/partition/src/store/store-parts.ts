@@ -7,6 +7,7 @@ import type { DirectoryLock } from '../audit/directory-lock.ts';
 import type { CopyProcess } from '../carrier/copy-process.ts';
 import { dataPaths, type PartitionRef } from '../file/data-paths.ts';
 import type { EmptyPartitions } from '../file/empty-partitions.ts';
+import type { FileOpener } from '../file/file-opener.ts';
 import type { Memtables } from '../file/memtables.ts';
 import type { OpenFiles } from '../file/open-files.ts';
 import type { Partition } from '../file/partition.ts';
@@ -25,6 +26,7 @@ export interface StoreParts extends KeyspaceFolders {
   readonly lock: DirectoryLock;
   readonly disk: DiskSpace;
   readonly files: OpenFiles;
+  readonly opener: FileOpener;
   readonly memtables: Memtables;
   readonly registry: Registry;
   readonly empties: EmptyPartitions;
