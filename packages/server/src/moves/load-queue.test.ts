@@ -30,6 +30,8 @@ interface Joining extends AsyncDisposable {
   readonly joiner: StoreDevice;
   readonly seen: LoadsView;
   readonly errors: unknown[];
+  /** How the loads ended, in their order. */
+  readonly outcomes: readonly ('loaded' | 'failed')[];
   /** Offers all loads until all have ended, like passes that looked before one began or ended. */
   readonly loaded: () => Promise<void>;
   readonly stages: () => string[];
@@ -53,7 +55,8 @@ async function joining(
   const [source, , , joiner] = cluster.devices;
   const { store, devices: caller, decide, throttle, active } = joiner!;
   const errors: unknown[] = [];
-  let [isStopped, ended] = [false, 0];
+  const outcomes: ('loaded' | 'failed')[] = [];
+  let isStopped = false;
   const offer = (): void => {
     const steps = active.ring.moves.map((move): LoadStep => {
       return { kind: 'load', partition: move.partition, move };
@@ -74,8 +77,8 @@ async function joining(
     monotonicMs,
     onError: (_step, error) => errors.push(error),
     onRepair: () => undefined,
-    onEnded: () => {
-      ended += 1;
+    onEnded: (_keyspace, outcome) => {
+      outcomes.push(outcome);
       if (!isStopped) offer();
     },
   });
@@ -85,6 +88,7 @@ async function joining(
     joiner: joiner!,
     seen,
     errors,
+    outcomes,
     loaded: async () => {
       offer();
       const wanted = partitions - paused.size;
@@ -100,7 +104,7 @@ async function joining(
       const ask = (): number => seen.running.size;
       await waitFor('the end of all', { ask, until: (size) => size === 0 });
       isStopped = false;
-      return ended;
+      return outcomes.length;
     },
     stages: () => [...seen.progress.values()].map(({ stage, reason }) => `${stage} ${reason}`),
     [Symbol.asyncDispose]: async () => {
@@ -232,6 +236,8 @@ test('a partition that always comes damaged from its source comes from the other
   };
   await place.loaded();
   expect(place.errors.length).toBeGreaterThan(0);
+  const failed = place.outcomes.filter((outcome) => outcome === 'failed');
+  expect(failed).toHaveLength(place.errors.length);
   expect(place.errors.every((error) => (error as CodedError).code === 'COPY_INVALID')).toBe(true);
   equal(place);
 });

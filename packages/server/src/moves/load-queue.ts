@@ -41,11 +41,8 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPort
   readonly signReceipt: (receipt: LoadReceipt) => string;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
   readonly onRepair: (repair: Repair) => void;
-  /**
-   * Called when a load has ended, well or not: its file may serve now, or the load must be offered
-   * again.
-   */
-  readonly onEnded: (keyspace: string) => void;
+  /** Called when a load has ended: its file may serve now; `failed`: it must be offered again. */
+  readonly onEnded: (keyspace: string, outcome: 'loaded' | 'failed') => void;
 }
 
 interface RunningLoad extends WaitingLoad {
@@ -192,6 +189,7 @@ export class LoadQueue {
     this.#running.add(chosen);
     notes.running.add(partition);
     const startedMs = this.#ports.monotonicMs();
+    let outcome: 'loaded' | 'failed' = 'loaded';
     try {
       onProgress({ stage: 'reserving', reason: '' });
       const ports = { ...this.#ports, partial: this.#partial };
@@ -216,13 +214,14 @@ export class LoadQueue {
       notes.attempts.delete(partition);
       showProgress(chosen, { stage: 'available', reason: '' });
     } catch (error) {
+      outcome = 'failed';
       this.#failed(chosen, error);
     } finally {
       this.#running.delete(chosen);
       notes.running.delete(partition);
       this.#cooldown.after(startedMs);
       this.#fill();
-      if (!this.#closed) this.#ports.onEnded(keyspace);
+      if (!this.#closed) this.#ports.onEnded(keyspace, outcome);
     }
   }
 

@@ -60,7 +60,13 @@ export class Reconciler {
     };
     const onFailed = (kind: string) => (keyspace: string, error: unknown, retry: Partial<Retry>) =>
       this.#passes.failed({ kind, keyspace }, error, retry);
-    this.#loads = new LoadQueue({ ...ports, onEnded });
+    this.#loads = new LoadQueue({
+      ...ports,
+      onEnded: (keyspace, outcome) => {
+        if (outcome === 'failed') this.#passes.retry(keyspace);
+        onEnded(keyspace);
+      },
+    });
     this.#takeovers = new Takeovers(ports, {
       onServing: (keyspace, partition) => this.#loads.forgetLoaded(keyspace, partition),
       onFailed: onFailed('serve'),
