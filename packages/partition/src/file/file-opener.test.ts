@@ -39,6 +39,15 @@ test.each([
   );
 });
 
+test('many writes to one closed file do not wait', async () => {
+  await using place = scratch();
+  const store = await place.openReady();
+  const many = partitions.map((index) => write(`key ${index}`, 'a value', 1));
+  const written = store.write(many);
+  expect(store.recent('test', 0)).not.toBeNull();
+  await written;
+});
+
 test('writes that wait for files are copies', async () => {
   await using place = scratch();
   const store = await place.open();

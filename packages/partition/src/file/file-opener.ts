@@ -19,16 +19,16 @@ export class FileOpener {
   }
 
   /** Opens the files and returns true; false if they are too many for this turn. */
-  openNow(partitions: readonly Partition[]): boolean {
-    if (partitions.length === 0) return true;
-    const isTooMany = this.#openedInTurn + partitions.length > filesOpenedPerTurn;
+  openNow(partitions: ReadonlySet<Partition>): boolean {
+    if (partitions.size === 0) return true;
+    const isTooMany = this.#openedInTurn + partitions.size > filesOpenedPerTurn;
     if (isTooMany || this.#waiting > 0) return false;
     for (const partition of partitions) this.#open(partition);
     return true;
   }
 
   /** Resolves when the files are open, those of earlier calls first. Never rejects. */
-  open(partitions: readonly Partition[]): Promise<void> {
+  open(partitions: ReadonlySet<Partition>): Promise<void> {
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
       for (const partition of partitions) {

@@ -59,10 +59,11 @@ export function queueWriteFor(parts: StoreParts, write: Write, caller: WriteCall
 /** Queues the writes at once, unless the disk is nearly full or many files have to be opened. */
 function queueWhenRoom(parts: StoreParts, writes: readonly Write[], call: WriteCall): void {
   const { disk, opener, registry } = parts;
-  const closed = writes.flatMap(({ keyspace, partition }) => {
+  const closed = new Set<Partition>();
+  for (const { keyspace, partition } of writes) {
     const found = registry.get(keyspace, partition);
-    return found !== undefined && isClosedFile(found) ? [found] : [];
-  });
+    if (found !== undefined && isClosedFile(found)) closed.add(found);
+  }
   if (!disk.low && opener.openNow(closed)) {
     queue(parts, writes, call);
     return;
