@@ -27,7 +27,7 @@ export function jsonOrNull(text: string): unknown {
 }
 
 /** Why JSON that git wrote with the line ends of Windows is not as it was committed. */
-export const hasOtherLineEnds =
+export const windowsLineEnds =
   'has the line ends of Windows: git config core.autocrlf false, then check it out again';
 
 /** `value`: of JSON. */

@@ -1,7 +1,7 @@
 // builder.json: the builder state at the head and the staged changes, one device or change a line.
 // Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
-import { hasOtherLineEnds } from '@ringwright/base/parse-json';
+import { windowsLineEnds } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { messageOf } from '@ringwright/base/thrown';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
@@ -82,7 +82,7 @@ export function parseBuilderFile(text: string): BuilderFile | string {
     const spelled =
       digest === undefined ? printMembers(membersOf(content)) : printBuilderFile(content);
     if (spelled === text) return content;
-    if (text.includes('\r')) return hasOtherLineEnds;
+    if (text.includes('\r')) return windowsLineEnds;
     return digest === undefined || spelled.includes(digest)
       ? 'is not in canonical form'
       : 'does not match its digest: it was edited or damaged';

@@ -1,6 +1,6 @@
 // One line of log.jsonl: who did what and when, chained by the SHA-256 of the line before. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
-import { hasOtherLineEnds, parseJson } from '@ringwright/base/parse-json';
+import { parseJson, windowsLineEnds } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 
@@ -78,7 +78,7 @@ export function parseLogLine(line: string): LogEntry | string {
   }
   const parsed = logEntrySchema.safeParse(value);
   if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
-  if (line.endsWith('\r')) return hasOtherLineEnds;
+  if (line.endsWith('\r')) return windowsLineEnds;
   return logLine(parsed.data) === line ? parsed.data : 'is not a log line in canonical form';
 }
 

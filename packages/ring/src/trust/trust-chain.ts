@@ -3,7 +3,7 @@
 // and its own, which proves that somebody has the new keys.
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax, trustLifeDaysMax, trustRootsMax } from '@ringwright/base/limits';
-import { hasOtherLineEnds, parseJson } from '@ringwright/base/parse-json';
+import { parseJson, windowsLineEnds } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 import { signersOf } from './dsse.ts';
@@ -38,7 +38,7 @@ export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
   if (!parsed.success) throw trustInvalid(z.prettifyError(parsed.error).replaceAll('\n', ' '));
   const { roots } = parsed.data;
   if (!Buffer.from(printTrustFile(roots)).equals(bytes)) {
-    throw trustInvalid(text.includes('\r') ? hasOtherLineEnds : 'is not in canonical form');
+    throw trustInvalid(text.includes('\r') ? windowsLineEnds : 'is not in canonical form');
   }
   return roots;
 }

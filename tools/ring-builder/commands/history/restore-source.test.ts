@@ -35,13 +35,19 @@ test('a --ca file that is absent or has no certificate is named in the error', a
   expect(await errorOf(empty)).toContain(`--ca ${empty} contains no certificate`);
 });
 
-test('a signed ring restored without a root suggests a restore with --trust', async () => {
+/** A folder with the signed ring `cities`. */
+async function signedRing() {
   const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
   const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('key generate ada');
   await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
   await tool.json('commit cities -m first');
+  return tool;
+}
+
+test('a signed ring restored without a root suggests a restore with --trust', async () => {
+  const tool = await signedRing();
   const rings = join(tool.folder, 'rings');
   const file = join(rings, 'cities', 'versions', '0000001.ring');
   const anew = `--from ${file} --rings ${join(tool.folder, 'anew')}`;
@@ -70,12 +76,7 @@ test('a signed ring restored without a root suggests a restore with --trust', as
 });
 
 test('a root id is suggested only for a server that can send its document', async () => {
-  const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
-  const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
-  await tool.json('create cities --partitions 8 --replicas 1');
-  await tool.json('key generate ada');
-  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1');
-  await tool.json('commit cities -m first');
+  const tool = await signedRing();
   const rings = join(tool.folder, 'rings');
   const root = await readFile(join(rings, 'trust.json'));
   const { id, bytes } = await readVersion(rings, 'cities', 'head');
