@@ -1,8 +1,9 @@
 // The client package against three real servers: the documented examples, levels, sessions, a ring
 // change under load, a server that is killed and one that hangs.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { Bytes, Client } from '@ringwright/client/client';
+import type { Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
+import type { Bytes } from '@ringwright/client/options';
 import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';

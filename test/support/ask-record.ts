@@ -3,7 +3,7 @@ import type http from 'node:http';
 import { parseStamp, type Stamp } from '@ringwright/base/stamp';
 import { codeOf } from '@ringwright/base/thrown';
 import { askServer, type Request, type Response, refusalOf } from './ask-server.ts';
-import type { Operation } from './history.ts';
+import type { Operation } from './history-operation.ts';
 
 /** The outcome of an operation. `value` is what a read found. */
 export type OperationResult = Pick<Operation, 'outcome' | 'stamp' | 'newer' | 'reason'> & {

@@ -1,7 +1,7 @@
 // Infers stamps that answers do not contain (the Redis protocol has none), from other operations.
 // Pure.
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import type { Operation } from './history.ts';
+import type { Operation } from './history-operation.ts';
 
 export interface Stamped extends Operation {
   /** The operation's stamp, or a lower bound of it; null if nothing is known. */

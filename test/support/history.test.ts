@@ -1,7 +1,8 @@
 // The checker must be able to fail: one small history for each possible violation.
 import { stampTieMax } from '@ringwright/base/stamp';
 import { expect, test } from 'vitest';
-import { type Operation, violationsOf } from './history.ts';
+import { violationsOf } from './history.ts';
+import type { Operation } from './history-operation.ts';
 
 let now = 0;
 const next = () => ({ invokedMs: (now += 10), returnedMs: now + 5, key: 'k', port: 1 });

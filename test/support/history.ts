@@ -8,31 +8,8 @@ import {
   stampTieMax,
   zeroStamp,
 } from '@ringwright/base/stamp';
+import type { Operation } from './history-operation.ts';
 import { type Stamped, withStamps } from './history-stamps.ts';
-
-export interface Operation {
-  readonly kind: 'write' | 'delete' | 'read';
-  readonly key: string;
-  /** Value written or read; null for a delete, and for a read that found nothing. */
-  readonly value: string | null;
-  readonly invokedMs: number;
-  readonly returnedMs: number;
-  /**
-   * rejected: certainly not stored. unknown: may appear later, once. superseded: stored, but older.
-   */
-  readonly outcome: 'acked' | 'superseded' | 'rejected' | 'unknown';
-  /** Null if the answer contained none. */
-  readonly stamp: Stamp | null;
-  /** The stamp of the write that superseded it. */
-  readonly newer?: Stamp | null;
-  readonly port: number;
-  /** Default: quorum. */
-  readonly level?: 'one' | 'quorum' | 'all';
-  /** The session whose token was sent with it. */
-  readonly session?: string;
-  /** Code of the refusal, or what broke the connection. */
-  readonly reason?: string;
-}
 
 /** Returns everything wrong with a history, as a sentence each; empty if it is right. */
 export function violationsOf(history: readonly Operation[]): string[] {

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
 import { askRecord } from './ask-record.ts';
-import { describe, type Operation, violationsOf } from './history.ts';
+import { describe, violationsOf } from './history.ts';
+import type { Operation } from './history-operation.ts';
 
 /** Four clients then get about 150 answers a second, and faults take longer than ten answers. */
 const PAUSE_MS = 20;

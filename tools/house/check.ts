@@ -6,6 +6,7 @@ import { checkClosedExports } from './rules/closed-exports.ts';
 import { checkDeadFiles } from './rules/dead-files.ts';
 import { checkErrorCatalogue } from './rules/error-catalogue.ts';
 import { checkFolderDirection } from './rules/folder-direction.ts';
+import { checkImportCycles } from './rules/import-cycles.ts';
 import {
   checkDeclaredDependencies,
   checkImportDirection,
@@ -24,6 +25,7 @@ type Rule = (files: readonly SourceFile[], workspaces: readonly Workspace[]) => 
 const rules: readonly Rule[] = [
   checkImportDirection,
   checkFolderDirection,
+  checkImportCycles,
   checkClosedExports,
   checkPurePackages,
   checkDeclaredDependencies,

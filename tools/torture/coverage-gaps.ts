@@ -1,5 +1,7 @@
 // Runs that proved nothing: too few answers, or too few faults. Pure.
-import { isAcked, type Operation } from '../../test/support/history.ts';
+
+import { isAcked } from '../../test/support/history.ts';
+import type { Operation } from '../../test/support/history-operation.ts';
 import type { Nemesis } from './nemesis.ts';
 import type { FaultWindow } from './stage.ts';
 

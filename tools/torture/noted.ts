@@ -1,5 +1,5 @@
 // Sends a request to a server, and records it in a history from its start.
-import type { Operation } from '../../test/support/history.ts';
+import type { Operation } from '../../test/support/history-operation.ts';
 import type { Answer, Question } from './clients/worker-client.ts';
 
 type Noted = Question & Pick<Operation, 'session'>;

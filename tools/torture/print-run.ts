@@ -1,6 +1,7 @@
 // Prints the result of a run: figures, then violations and how to replay them. Pure.
 import { counted } from '@ringwright/base/counted';
-import { isAcked, type Operation } from '../../test/support/history.ts';
+import { isAcked } from '../../test/support/history.ts';
+import type { Operation } from '../../test/support/history-operation.ts';
 import { meetsAny } from './coverage-gaps.ts';
 import type { FaultWindow } from './stage.ts';
 import type { RunResult } from './torture-run.ts';

@@ -7,7 +7,7 @@ import { waitFor } from '@ringwright/node/wait-for';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Operation } from '../../test/support/history.ts';
+import type { Operation } from '../../test/support/history-operation.ts';
 import { unequalReplicas } from '../../test/support/replica-digests.ts';
 import {
   type NodeShape,

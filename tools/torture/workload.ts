@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pick, type Random, seededRandom } from '@ringwright/base/random';
 import { askRecord, type OperationResult } from '../../test/support/ask-record.ts';
-import type { Operation } from '../../test/support/history.ts';
+import type { Operation } from '../../test/support/history-operation.ts';
 import { packageClient } from './clients/package-client.ts';
 import { redisClient } from './clients/redis-client.ts';
 import { scanPrefix } from './clients/scan-prefix.ts';

@@ -2,9 +2,13 @@
 // would stay for ever. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { shortened } from '@ringwright/base/shortened';
-import type { PutOptions, ReadOptions, WriteOptions } from './client.ts';
-import type { ConnectOptions } from './connect.ts';
-import type { ScanOptions } from './scan.ts';
+import type {
+  ConnectOptions,
+  PutOptions,
+  ReadOptions,
+  ScanOptions,
+  WriteOptions,
+} from './options.ts';
 import { wrongType } from './wrong-type.ts';
 
 interface Kind {

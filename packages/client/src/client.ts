@@ -15,41 +15,11 @@ import { checkOptions } from './check-options.ts';
 import { clientClosed } from './client-closed.ts';
 import { checkConsistency, checkTtl, conditionOf } from './condition.ts';
 import { mostSpecificFailure, unknownWrite, writeFailure } from './failure-kind.ts';
+import type { Bytes, PutOptions, ReadOptions, ScanOptions, WriteOptions } from './options.ts';
 import type { OpenedServer, RingFollower } from './ring-follower.ts';
-import { Scan, type ScanOptions, scanSettings } from './scan.ts';
+import { Scan, scanSettings } from './scan.ts';
 import { checkSmear, smear } from './smear.ts';
 import { wrongType } from './wrong-type.ts';
-
-/** A string stands for its UTF-8 bytes. */
-export type Bytes = string | Uint8Array;
-
-export interface ReadOptions {
-  /** Default: the client's level, which is quorum unless connect() sets another. */
-  readonly consistency?: ConsistencyLevel;
-}
-
-export interface WriteOptions extends ReadOptions {
-  /**
-   * True: if the answer to a write is lost, send it again with a new stamp. Safe where writing the
-   * same value twice does no harm, even if somebody else wrote in between. Default false: throws
-   * WRITE_UNKNOWN, and the caller decides.
-   */
-  readonly repeatUnknown?: boolean;
-  /**
-   * 'absent', 'present', or the stamp or ETag of a record: writes only if the key has no value, has
-   * one, or holds that very record; else throws PRECONDITION_FAILED, with the present stamp in
-   * `details.stamp`. No other record is ever current between that record and the new one. A quorum
-   * decides, with two round trips more than a plain write.
-   */
-  readonly if?: string;
-}
-
-export interface PutOptions extends WriteOptions {
-  /** Milliseconds after which the record counts as deleted; default: never. */
-  readonly ttlMs?: number;
-  /** Replaces the client's value: 0 sends this put at once. */
-  readonly smearMs?: number;
-}
 
 export interface ClientRecord {
   readonly value: Uint8Array;

@@ -3,51 +3,17 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { clientCallTimeoutMs, clientHedgeMs } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { parseSessionToken } from '@ringwright/base/session-token';
-import type { HintReader } from '@ringwright/node/link/not-reached';
 import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-server';
 import { parseFailureDomain } from '@ringwright/ring/failure-domain';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
-import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { checkOptions, isTexts } from './check-options.ts';
 import { Client } from './client.ts';
 import { checkConsistency, checkTimeout } from './condition.ts';
 import { hedgedRequest } from './hedged-request.ts';
+import type { ConnectOptions } from './options.ts';
 import { RingFollower } from './ring-follower.ts';
 import { checkSmear } from './smear.ts';
 import { wrongType } from './wrong-type.ts';
-
-export interface ConnectOptions {
-  /** Name of the keyspace, which is also the name of its ring. */
-  readonly keyspace: string;
-  /** Level of requests that name none; default: quorum. */
-  readonly consistency?: ConsistencyLevel;
-  /** `client.session` of an earlier client: this client sees at least what that one saw. */
-  readonly session?: string | null;
-  /** Longest wait for one server's answer in ms; default: 15,000. */
-  readonly timeoutMs?: number;
-  /** ID.SECRET from `ring-builder access grant`; not needed where servers require none. */
-  readonly token?: string;
-  /** A key and its certificate (PEM) that grant roles, instead of a token. */
-  readonly identity?: { readonly key: string; readonly cert: string };
-  /**
-   * Certificates (PEM) of the authority that signed the servers' certificates; connections then use
-   * TLS only. Servers whose keys the ring names must prove those keys.
-   */
-  readonly ca?: string;
-  /** SHA-256 of the public keys of `addresses`, in hex: for servers without an authority. */
-  readonly fingerprint?: string | readonly string[];
-  /** Ids of the device keys that a ring names for `addresses`: for callers that have that ring. */
-  readonly deviceKeys?: readonly string[];
-  /** Who reads the hints of errors: by default the programmer; `operator` for a command. */
-  readonly reader?: HintReader;
-  /** Location of this client, such as r1z2 or r1: servers there are asked first. */
-  readonly near?: string;
-  /**
-   * Each put first waits for a random part of this many ms. So if keys begin with the time, the
-   * first writes of a period do not all hit one partition at once. Default: 0.
-   */
-  readonly smearMs?: number;
-}
 
 /**
  * Creates a client for one keyspace, ready to use:

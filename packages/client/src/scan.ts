@@ -23,7 +23,7 @@ import { coordinateScan, type PageRow, unpackPage } from '@ringwright/wire/listi
 import { type CursorUse, readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
 import { boundBytes } from './bytes.ts';
 import { checkOptions } from './check-options.ts';
-import type { Bytes, ReadOptions } from './client.ts';
+import type { ScanOptions } from './options.ts';
 import type { RingFollower } from './ring-follower.ts';
 import { type PartPages, pagesAhead } from './scan-pages.ts';
 
@@ -188,25 +188,6 @@ function cursorOfOther({ keyspace, only, cursor }: ScanSettings): CodedError {
     hint: 'pass the cursor of a scan with the same options, or none to start over',
     details: { cursor, keyspace, partition: only },
   });
-}
-
-export interface ScanOptions extends ReadOptions {
-  /** Only keys that begin with it; default: all. */
-  readonly prefix?: Bytes;
-  /** The lowest key; default: the first. */
-  readonly from?: Bytes;
-  /** Only keys below this one; default: up to the last. */
-  readonly to?: Bytes;
-  /** From the highest key to the lowest; default: false. */
-  readonly reverse?: boolean;
-  /** Maximum number of records; default: all. */
-  readonly limit?: number;
-  /** False: values are empty, which saves their transfer; default: true. */
-  readonly values?: boolean;
-  /** Only this partition, as numbered by the ring when the scan begins; default: all. */
-  readonly partition?: number;
-  /** Scan.cursor of an earlier scan of the same interval, to resume from. */
-  readonly cursor?: string | null;
 }
 
 /** Validates the options before anything is sent. Throws USAGE, KEY_INVALID, VALUE_OUT_OF_RANGE. */

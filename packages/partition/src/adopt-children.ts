@@ -17,7 +17,7 @@ import { scrubPartition } from './scrub-partition.ts';
 import type { BuiltChild } from './side/build-children.ts';
 import { changeMarks } from './store/change-marks.ts';
 import { type AdoptedChild, ChildFills } from './store/child-fills.ts';
-import type { Mirror, MirrorPhase } from './store/mirrors.ts';
+import type { Mirror, MirrorPhase } from './store/mirror.ts';
 import { bytesOnDisk } from './store/store-figures.ts';
 import { partitionOf, type StoreParts } from './store/store-parts.ts';
 import { checkThere, readPartitionFile } from './store/use-partition.ts';

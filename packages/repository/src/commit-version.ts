@@ -9,12 +9,10 @@
 //             dead
 // A crash inside a step also leaves a .tmp- file, which the next writer removes.
 
-import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { LaterWaves } from '@ringwright/builder/plan/plan';
-import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Staged } from '@ringwright/builder/state/change';
 import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
@@ -23,7 +21,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { OpenedReceipt } from '@ringwright/ring/trust/move-receipt';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { appendLog } from './append-log.ts';
-import { encodeVersion } from './encode-version.ts';
+import { encodeVersion, type VersionContent } from './encode-version.ts';
 import { printBuilderFile, stagedChanges, stagedDigest } from './folder/builder-file.ts';
 import { keptLaterSections, laterSections } from './folder/later-section.ts';
 import type { LogEntry } from './folder/log-entry.ts';
@@ -40,10 +38,7 @@ import { type WritableRing, writeRing } from './write-ring.ts';
 
 type CommitStep = 'written' | PublishStep | 'logged' | 'recorded';
 
-export interface VersionToCommit {
-  readonly ring: Ring;
-  /** Becomes the builder section of the file and the state in builder.json. */
-  readonly state: BuilderState;
+export interface VersionToCommit extends VersionContent {
   readonly entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'moves' | 'figures' | 'details'> & {
     /** A commit consumes the staged changes; an advance leaves them. */
     readonly kind: 'commit' | 'advance';
@@ -59,8 +54,6 @@ export interface VersionToCommit {
   readonly later?: LaterWaves;
   /** Receipts of the moves that the version finalizes; required if it finalizes any. */
   readonly receipts?: readonly OpenedReceipt[];
-  /** The key that signs the version, in a folder with a trust document. */
-  readonly key?: KeyObject | undefined;
   /**
    * Absent: the folder's own trust. A ring made in a temporary folder names that of its final one.
    */

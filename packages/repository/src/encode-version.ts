@@ -2,19 +2,30 @@
 // the file is signed.
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { serializeState } from '@ringwright/builder/state/state-json';
 import { splitRingFile, withSignatures } from '@ringwright/ring/file/ring-container';
 import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
 import { encodeRing } from '@ringwright/ring/file/ring-file';
 import type { Section } from '@ringwright/ring/file/ring-manifest';
+import type { Ring } from '@ringwright/ring/ring';
 import { signPayload } from '@ringwright/ring/trust/dsse';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
-import type { VersionToCommit } from './commit-version.ts';
 import type { LogEntry } from './folder/log-entry.ts';
 import { trustPath } from './folder/trust-file.ts';
 import type { Verdict } from './judge-version.ts';
+
+/** What the file of a version is made from. */
+export interface VersionContent {
+  readonly ring: Ring;
+  /** Becomes the builder section of the file and the state in builder.json. */
+  readonly state: BuilderState;
+  /** The key that signs the version, in a folder with a trust document. */
+  readonly key?: KeyObject | undefined;
+  readonly entry: Pick<LogEntry, 'time'>;
+}
 
 interface EncodedVersion {
   readonly bytes: Uint8Array;
@@ -28,7 +39,7 @@ interface EncodedVersion {
  * missing or is no ring key, RING_FOREIGN, TRUST_EXPIRED.
  */
 export function encodeVersion(
-  { ring, state, key, entry }: VersionToCommit,
+  { ring, state, key, entry }: VersionContent,
   verdict: Verdict,
   parts: {
     readonly trust: Trust | null;

@@ -6,6 +6,7 @@ import { checkClosedExports } from './closed-exports.ts';
 import { checkDeadFiles } from './dead-files.ts';
 import { checkErrorCatalogue } from './error-catalogue.ts';
 import { checkFolderDirection } from './folder-direction.ts';
+import { checkImportCycles } from './import-cycles.ts';
 import {
   checkDeclaredDependencies,
   checkImportDirection,
@@ -94,6 +95,22 @@ describe('folders of a package', () => {
     expect(checkFolderDirection(files.slice(1))).toEqual([]);
     expect(checkFolderDirection(files)).toHaveLength(1);
   });
+});
+
+test('files that import each other are reported once, also for types', () => {
+  const check = (...texts: string[]): string[] => {
+    const files = texts.map((text, at) => makeSourceFile(`packages/ring/src/f${at}.ts`, text));
+    return checkImportCycles(files).map(({ message }) => message);
+  };
+  const down = "import { c } from './f2.ts';";
+  expect(check("import './f1.ts'; import './f2.ts';", down, '')).toEqual([]);
+  const [message, ...others] = check(
+    "import './f1.ts';",
+    down,
+    "import type { A } from './f1.ts';",
+  );
+  expect(message).toContain('f1.ts -> f2.ts -> f1.ts');
+  expect(others).toEqual([]);
 });
 
 test('a package must export exactly what other packages import', () => {

@@ -5,7 +5,7 @@ import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/command.ts';
-import type { AdviceContext } from '../servers/advice.ts';
+import type { AdviceContext } from '../servers/advice-rule.ts';
 import { removedDevices } from '../servers/ring-targets.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { accessOf, trustOf } from '../versions/signing.ts';

@@ -3,7 +3,7 @@ import { must } from '@ringwright/base/assert';
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../test/support/served-ring.ts';
 import { peerTroubles } from './peer-troubles.ts';
-import type { Make, ServerReport } from './server-troubles.ts';
+import type { Make, ServerReport } from './server-report.ts';
 
 const make: Make = (kind, why, command) => ({ ring: 'cities', address: '', kind, why, command });
 const [own, other] = ['127.0.0.1:6200', '127.0.0.1:6201'] as const;

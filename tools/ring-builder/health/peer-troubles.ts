@@ -2,7 +2,7 @@
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import type { ServerStatus } from '../servers/server-status.ts';
-import type { Make, ServerReport } from './server-troubles.ts';
+import type { Make, ServerReport } from './server-report.ts';
 import type { Trouble } from './trouble.ts';
 
 /** Servers that have just started are still greeting each other. */

@@ -9,7 +9,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../cli/command.ts';
-import type { AdviceContext } from '../servers/advice.ts';
+import type { AdviceContext } from '../servers/advice-rule.ts';
 import { countedTargets, type Target } from '../servers/ring-targets.ts';
 import { isOtherLine } from '../versions/other-line.ts';
 import { type AccessStanding, accessOf, trustOf } from '../versions/signing.ts';

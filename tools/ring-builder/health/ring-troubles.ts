@@ -12,8 +12,9 @@ import { ringIn } from '../servers/server-status.ts';
 import { signersLine } from '../versions/signing.ts';
 import { clockTroubles } from './clock-troubles.ts';
 import type { ReferenceHead } from './reference-head.ts';
+import type { ServerReport } from './server-report.ts';
 import { serverReports } from './server-reports.ts';
-import { type ServerReport, serverTroubles } from './server-troubles.ts';
+import { serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
 export interface JudgedRing {

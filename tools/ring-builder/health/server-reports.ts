@@ -7,7 +7,7 @@ import type { Target } from '../servers/ring-targets.ts';
 import { ringIn, type ServerStatus } from '../servers/server-status.ts';
 import { knowsPeers } from './peer-troubles.ts';
 import type { ReferenceHead } from './reference-head.ts';
-import type { Demands, ServerReport } from './server-troubles.ts';
+import type { Demands, ServerReport } from './server-report.ts';
 
 export function serverReports(
   { ring }: ReferenceHead,

@@ -1,6 +1,5 @@
 // Finds what is wrong with one server of a ring. Pure.
 
-import type { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes, diskReserveInodes } from '@ringwright/base/limits-store';
@@ -16,6 +15,7 @@ import { isHigherEpoch } from '../versions/other-line.ts';
 import { peerTroubles } from './peer-troubles.ts';
 import type { ReferenceHead } from './reference-head.ts';
 import { unsignedText, versionGap } from './server-line.ts';
+import type { Make, ServerReport } from './server-report.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
 import { trustTroubles } from './trust-troubles.ts';
 
@@ -23,31 +23,6 @@ import { trustTroubles } from './trust-troubles.ts';
 const diskLowBytes = 2 * diskReserveBytes;
 const diskLowShare = 0.05;
 
-export interface ServerReport {
-  readonly address: string;
-  readonly devices: readonly number[];
-  /** Servers that have the ring and have run long enough to know each other. */
-  readonly others: ReadonlySet<string>;
-  /** The peers that it reports, by their request addresses. */
-  readonly peers: ServerStatus['peers'];
-  /** How many servers of the ring have a connection to it. */
-  readonly seenBy: number;
-  readonly demands: Demands;
-  /** The whole status, and its part on the ring. */
-  readonly status: ServerStatus | CodedError;
-  readonly ringStatus: RingStatus | CodedError;
-}
-
-/** What some server of the ring demands. A server that does not demand it lets everybody in. */
-export interface Demands {
-  readonly trust: boolean;
-  readonly tls: boolean;
-  /** Signed rings, demanded by a server that runs without --insecure-listen. */
-  readonly access: boolean;
-}
-
-/** Makes a trouble of the server that is being judged. */
-export type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
 type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 
 export function serverTroubles(

@@ -2,7 +2,8 @@
 import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/command.ts';
-import { type Advice, adviceOn } from '../servers/advice.ts';
+import { adviceOn } from '../servers/advice.ts';
+import type { Advice } from '../servers/advice-rule.ts';
 import type { TargetStatus } from '../servers/ask-servers.ts';
 import { isHigherEpoch } from '../versions/other-line.ts';
 import { adviceContextOf } from './advice-context.ts';

@@ -4,7 +4,7 @@ import { trustLifeDaysMax, trustWarnDays } from '@ringwright/base/limits';
 import { certificateWarnDays } from '@ringwright/base/limits-commands';
 import type { ServerStatus } from '../servers/server-status.ts';
 import type { ReferenceHead } from './reference-head.ts';
-import type { Demands, Make } from './server-troubles.ts';
+import type { Demands, Make } from './server-report.ts';
 import type { Trouble } from './trouble.ts';
 
 interface Seen {

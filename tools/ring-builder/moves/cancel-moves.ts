@@ -11,7 +11,7 @@ import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Answer, Context } from '../cli/command.ts';
-import type { Advice } from '../servers/advice.ts';
+import type { Advice } from '../servers/advice-rule.ts';
 import { deviceNames, ifGoneForGood, permanentRemovalCommands } from '../servers/gone-for-good.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { advanceHead } from '../versions/advance-head.ts';

@@ -5,7 +5,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
-import type { Advice, AdviceRule, ServerFailure } from './advice.ts';
+import type { Advice, AdviceRule, ServerFailure } from './advice-rule.ts';
 
 /** Codes that a reachable server returns for a missing or insufficient token. */
 export const needsToken: ReadonlySet<ErrorCode> = new Set([

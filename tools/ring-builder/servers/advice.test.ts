@@ -5,14 +5,8 @@ import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { parseCommandLine } from '../command-line.ts';
 import { nameRings } from '../name-rings.ts';
-import {
-  type AdviceContext,
-  adviceOn,
-  adviceOnCode,
-  isFinal,
-  type ServerFailure,
-  worstOf,
-} from './advice.ts';
+import { adviceOn, adviceOnCode, isFinal, worstOf } from './advice.ts';
+import type { AdviceContext, ServerFailure } from './advice-rule.ts';
 import { serverFailuresOf } from './push-to-targets.ts';
 
 const at = (device: number, code: ErrorCode): ServerFailure => {

@@ -2,7 +2,7 @@
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
-import type { Advice, AdviceContext, ServerFailure } from './advice.ts';
+import type { Advice, AdviceContext, ServerFailure } from './advice-rule.ts';
 import {
   asCommands,
   type ChangedRing,

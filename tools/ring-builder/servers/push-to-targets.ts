@@ -10,7 +10,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/folder/r
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import type { RingHead } from '@ringwright/wire/hello';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
-import type { ServerFailure } from './advice.ts';
+import type { ServerFailure } from './advice-rule.ts';
 import { failureOf, offerTrust, type TrustDocuments } from './give-trust.ts';
 import type { Target } from './ring-targets.ts';
 import { serversAtOnceMax, withServer } from './server-connection.ts';

@@ -1,7 +1,7 @@
 // A worker's client: one way to reach the cluster. Pure.
 
 import type { OperationResult } from '../../../test/support/ask-record.ts';
-import type { Operation } from '../../../test/support/history.ts';
+import type { Operation } from '../../../test/support/history-operation.ts';
 
 export type Question = Pick<Operation, 'kind' | 'key' | 'value' | 'level'>;
 

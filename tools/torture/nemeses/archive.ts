@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
 import { archivedRecords } from '../../../test/support/archived-records.ts';
-import type { Operation } from '../../../test/support/history.ts';
+import type { Operation } from '../../../test/support/history-operation.ts';
 import { restoredFaults, restoredMax, restoreElsewhere } from '../archives/restored-ring.ts';
 import { archiveDeath, typeUntilDone } from '../archives/type-until-done.ts';
 import { withoutFiller } from '../filled-value.ts';

@@ -3,7 +3,7 @@
 import { assert } from '@ringwright/base/assert';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { boundsOf, pinnedBounds } from '../placement/partition-bounds.ts';
+import { pinnedBounds } from '../placement/pinned-bounds.ts';
 import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
 import {
   addLeaf,
@@ -12,6 +12,7 @@ import {
   removeLeaf,
   startPartition,
 } from '../placement/slot-rules.ts';
+import { boundsOf } from '../placement/targets.ts';
 import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';

@@ -1,7 +1,7 @@
 // Checks the guarantees of a table by definition: the first half of the certificate. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { findingsPerKindMax } from '@ringwright/base/limits';
-import { boundsOf } from '../placement/partition-bounds.ts';
+import { boundsOf } from '../placement/targets.ts';
 import { deviceBelow, type TierTree, tierNames } from '../state/tier-tree.ts';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
 

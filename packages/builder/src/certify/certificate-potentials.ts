@@ -2,7 +2,7 @@
 // An arc e -> d exists when some partition may replace e by d, or when the shares of e and d may be
 // rounded the other way. It costs 1 when d is new to the partition, and saves 1 when e was new.
 
-import { boundsOf } from '../placement/partition-bounds.ts';
+import { boundsOf } from '../placement/targets.ts';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
 
 interface Potentials {

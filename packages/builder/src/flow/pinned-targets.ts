@@ -4,11 +4,11 @@
 // surplus.
 import { assert } from '@ringwright/base/assert';
 import type { Ring } from '@ringwright/ring/ring';
-import { boundsOf, pinnedBounds } from '../placement/partition-bounds.ts';
+import { pinnedBounds } from '../placement/pinned-bounds.ts';
 import { type Placement, shapeOf } from '../placement/placement.ts';
 import type { PlacementProblem } from '../placement/placement-problem.ts';
 import { replicasOf } from '../placement/rebalance-work.ts';
-import { type Targets, targetsOfLeaves } from '../placement/targets.ts';
+import { boundsOf, type Targets, targetsOfLeaves } from '../placement/targets.ts';
 import { leastCost, treeCosts } from '../placement/tree-program.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { TierTree } from '../state/tier-tree.ts';

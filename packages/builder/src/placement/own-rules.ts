@@ -1,7 +1,17 @@
 // Rules of partitions with their own bounds: swapped with the common rules, node by node. Pure.
-import type { PartitionBounds } from './partition-bounds.ts';
-import type { SlotRules } from './slot-rules.ts';
-import type { Targets } from './targets.ts';
+import type { PartitionBounds, Targets } from './targets.ts';
+
+/** What a set of leaves needs and may have, by node. */
+export interface NodeRules {
+  readonly parent: Int32Array;
+  readonly low: Int32Array;
+  readonly high: Int32Array;
+  /** The replicas it needs, and the sum of its children's needs (leaf: held or not). */
+  readonly need: Int32Array;
+  readonly sum: Int32Array;
+  /** 1 when it or a node below it has a lower bound above 0. */
+  readonly bound: Uint8Array;
+}
 
 export interface OwnRules {
   readonly bounds: ReadonlyMap<number, PartitionBounds>;
@@ -24,7 +34,7 @@ export function ownRules({ own }: Targets): OwnRules | null {
 }
 
 /** Swaps in the rules of the partition. The rules must hold no leaves. */
-export function switchBounds(rules: SlotRules, own: OwnRules, partition: number): void {
+export function switchBounds(rules: NodeRules, own: OwnRules, partition: number): void {
   const next = own.bounds.has(partition) ? partition : -1;
   if (next === own.current) return;
   const currentPatch = own.patches.get(own.current);
@@ -63,7 +73,7 @@ export function needsOf(
  * Builds the patch of a partition. `rules` are the common rules. The patch covers the nodes with
  * different bounds and, because of their needs, all nodes above them.
  */
-function patchOf(rules: SlotRules, bounds: PartitionBounds): RulesPatch {
+function patchOf(rules: NodeRules, bounds: PartitionBounds): RulesPatch {
   const touched = new Set<number>();
   for (const node of bounds.nodes) {
     for (let v = node; !touched.has(v); v = rules.parent[v]!) touched.add(v);
@@ -90,7 +100,7 @@ function patchOf(rules: SlotRules, bounds: PartitionBounds): RulesPatch {
   return { nodes, values: { low, high, need, sum, bound } };
 }
 
-function exchange(rules: SlotRules, { nodes, values }: RulesPatch): void {
+function exchange(rules: NodeRules, { nodes, values }: RulesPatch): void {
   for (const name of fields) {
     const [common, own] = [rules[name], values[name]];
     for (let i = 0; i < nodes.length; i += 1) {

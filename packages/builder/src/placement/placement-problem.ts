@@ -7,8 +7,9 @@ import { computeShares, type Shares } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { checkPartitioner } from '../state/setting-ranges.ts';
 import { buildTree, type TierTree } from '../state/tier-tree.ts';
-import { computeTargets, type Targets } from './targets.ts';
-import { walkProblem } from './walk-placement.ts';
+import { loadsOf } from './placement.ts';
+import { computeTargets, type Targets, targetsOfLeaves } from './targets.ts';
+import { walkPlacement } from './walk-placement.ts';
 import { zonesKept } from './zone-rule.ts';
 
 export interface PlacementProblem {
@@ -31,6 +32,23 @@ export function placementProblem(state: BuilderState): PlacementProblem {
   const { shares, targets } = zonesKept(tree, plain, { ...settings, state, partitions, slots });
   const problem = { tree, shares, targets, ring: { partitions, replicas: state.replicas } };
   return state.placement === 'tokens' ? walkProblem(state, problem) : problem;
+}
+
+/**
+ * Returns the problem whose shares are the result of the walk, without bounds on tiers. Figures
+ * then show how far a table is from the walk, and the walk itself puts no device above its share.
+ */
+function walkProblem(state: BuilderState, problem: PlacementProblem): PlacementProblem {
+  const { tree, ring } = problem;
+  const placement = walkPlacement(state, tree);
+  const leaves = Float64Array.from(loadsOf(placement, tree).subarray(tree.firstLeaf));
+  const { partitions } = ring;
+  const targets = targetsOfLeaves(tree, leaves, { partitions, slots: placement.slots });
+  targets.low.fill(0);
+  targets.high.fill(placement.most, 0, tree.firstLeaf).fill(1, tree.firstLeaf);
+  const wanted = Float64Array.from(targets.exact, (slots) => slots / partitions);
+  const caps = Int32Array.from(wanted, Math.ceil);
+  return { ...problem, targets, shares: { ...problem.shares, wanted, caps } };
 }
 
 /** The hint names the remedies: more devices, fewer replicas, or undoing a removal or drain. */

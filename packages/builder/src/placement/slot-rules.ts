@@ -5,20 +5,12 @@
 import { assert } from '@ringwright/base/assert';
 import type { TierTree } from '../state/tier-tree.ts';
 import type { HeldLeaves } from './held-devices.ts';
-import { needsOf, type OwnRules, ownRules, switchBounds } from './own-rules.ts';
+import { type NodeRules, needsOf, type OwnRules, ownRules, switchBounds } from './own-rules.ts';
 import type { Targets } from './targets.ts';
 
 /** Scratch for one partition at a time. Callers restore it by removing what they added. */
-export interface SlotRules {
-  readonly parent: Int32Array;
+export interface SlotRules extends NodeRules {
   readonly firstLeaf: number;
-  readonly low: Int32Array;
-  readonly high: Int32Array;
-  /** By node: the replicas it needs, and the sum of its children's needs (leaf: held or not). */
-  readonly need: Int32Array;
-  readonly sum: Int32Array;
-  /** By node: 1 when it or a node below it has a lower bound above 0. */
-  readonly bound: Uint8Array;
   /** By node: 1 for a leaf that gets no new slots. */
   readonly closed: Uint8Array;
   /** By node: 0 and 1 everywhere, for searches without a preference. */

@@ -2,19 +2,31 @@
 import { must } from '@ringwright/base/assert';
 import type { Shares } from '../shares/shares.ts';
 import type { TierTree } from '../state/tier-tree.ts';
-import type { PartitionBounds } from './partition-bounds.ts';
 
 /** A target this near to a whole number is rounded to it: shares come from divisions. */
 const SNAP = 1e-6;
 
-export interface Targets {
+/** By node: least and most replicas of a partition. */
+export interface Bounds {
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
+}
+
+export interface PartitionBounds {
+  /** Nodes whose bounds differ from the common ones, and their bounds, in the same order. */
+  readonly nodes: Int32Array;
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
+  /** Whether the common bounds hold as well. */
+  readonly dispersed: boolean;
+}
+
+/** Its common bounds are derived from the share, not from a quota. */
+export interface Targets extends Bounds {
   /** By node: exact share in slots. Parents add up their rounded children. */
   readonly exact: Float64Array;
   readonly floor: Int32Array;
   readonly ceil: Int32Array;
-  /** By node: least and most replicas of a partition. Derived from the share, not from a quota. */
-  readonly low: Uint8Array;
-  readonly high: Uint8Array;
   /** By partition with a pin: its own bounds; absent without pins. */
   readonly own?: ReadonlyMap<number, PartitionBounds>;
 }
@@ -56,6 +68,18 @@ export function targetsOfLeaves(
     low: Uint8Array.from(floor, (slots) => Math.floor(slots / ring.partitions)),
     high: Uint8Array.from(ceil, (slots) => Math.ceil(slots / ring.partitions)),
   };
+}
+
+/** Returns the bounds of one partition: its own, or the common ones. */
+export function boundsOf(targets: Targets, partition: number): Bounds {
+  const own = targets.own?.get(partition);
+  if (own === undefined) return targets;
+  const [low, high] = [targets.low.slice(), targets.high.slice()];
+  own.nodes.forEach((node, i) => {
+    low[node] = own.low[i]!;
+    high[node] = own.high[i]!;
+  });
+  return { low, high };
 }
 
 function snap(value: number): number {

@@ -4,9 +4,7 @@ import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { tokenOwners } from '../state/token-rules.ts';
-import { emptyPlacement, loadsOf, type Placement } from './placement.ts';
-import type { PlacementProblem } from './placement-problem.ts';
-import { targetsOfLeaves } from './targets.ts';
+import { emptyPlacement, type Placement } from './placement.ts';
 
 /** Computes all preference lists. Throws PLACED_BY_TOKENS for a device without tokens. */
 export function walkPlacement(state: BuilderState, tree: TierTree, widthMin = 0): Placement {
@@ -40,23 +38,6 @@ export function preferenceList(
     if (!list.includes(node)) list.push(node);
   }
   return list;
-}
-
-/**
- * Returns the problem whose shares are the result of the walk, without bounds on tiers. Figures
- * then show how far a table is from the walk, and the walk itself puts no device above its share.
- */
-export function walkProblem(state: BuilderState, problem: PlacementProblem): PlacementProblem {
-  const { tree, ring } = problem;
-  const placement = walkPlacement(state, tree);
-  const leaves = Float64Array.from(loadsOf(placement, tree).subarray(tree.firstLeaf));
-  const { partitions } = ring;
-  const targets = targetsOfLeaves(tree, leaves, { partitions, slots: placement.slots });
-  targets.low.fill(0);
-  targets.high.fill(placement.most, 0, tree.firstLeaf).fill(1, tree.firstLeaf);
-  const wanted = Float64Array.from(targets.exact, (slots) => slots / partitions);
-  const caps = Int32Array.from(wanted, Math.ceil);
-  return { ...problem, targets, shares: { ...problem.shares, wanted, caps } };
 }
 
 function requireTokens({ devices }: BuilderState, tree: TierTree): void {

@@ -9,13 +9,12 @@ import type { BuilderState, Component } from '../state/builder-state.ts';
 import { changeCommand } from '../state/composition.ts';
 import { dropEmptyDevices } from '../state/drop-empty-devices.ts';
 import { filledPlan } from './filled-plan.ts';
-import type { NextRingFrom } from './next-ring.ts';
-import type { Plan, PlannedMove } from './plan.ts';
+import type { Plan, PlanBasis, PlannedMove } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
 import { planReshape, reshapingOf, wantedIntervals } from './plan-reshape.ts';
 import { revertPlan } from './revert-plan.ts';
 
-interface ComposeFrom extends NextRingFrom {
+interface ComposeFrom extends PlanBasis {
   /** The rows of the components, one after the other. */
   readonly table: Table;
   /** The components of the present version; absent before the first version. */

@@ -1,11 +1,10 @@
 // Completes a plan from what was found: derived fields and defaults. Pure.
-import type { NextRingFrom } from './next-ring.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlanBasis } from './plan.ts';
 import { planDigest } from './plan-digest.ts';
 
 /** By default the change takes one version and only necessary moves; `found` overrides this. */
 export function filledPlan(
-  { head, headId, state }: Pick<NextRingFrom, 'head' | 'headId' | 'state'>,
+  { head, headId, state }: Pick<PlanBasis, 'head' | 'headId' | 'state'>,
   found: Pick<Plan, 'target' | 'moves' | 'devices'> & Partial<Plan>,
 ): Plan {
   const { moves, later = [] } = found;

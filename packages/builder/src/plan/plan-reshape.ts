@@ -18,8 +18,7 @@ import type { BuilderState } from '../state/builder-state.ts';
 import { unfit } from '../state/reshaped-by.ts';
 import { denseHead } from './dense-head.ts';
 import { filledPlan } from './filled-plan.ts';
-import type { NextRingFrom } from './next-ring.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlanBasis } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
 
 /** Returns the intervals that replace the head's intervals; null when those stay. */
@@ -52,7 +51,7 @@ export function requireUnsplit(state: BuilderState): void {
   });
 }
 
-type ReshapeInput = NextRingFrom & { readonly head: Ring };
+type ReshapeInput = PlanBasis & { readonly head: Ring };
 
 /** Throws MOVES_IN_FLIGHT, MERGE_APART with the command to run first, RESHAPE_UNFIT. */
 export function planReshape(input: ReshapeInput, wanted: IntervalPartitioner): Plan {

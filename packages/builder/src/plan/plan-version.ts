@@ -29,8 +29,7 @@ import { filledPlan } from './filled-plan.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { moveCount, rememberedWaves } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
-import type { NextRingFrom } from './next-ring.ts';
-import type { Plan, PlannedMove } from './plan.ts';
+import type { Plan, PlanBasis, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { gapFindings, moveBound, movesTo, provenOptimum } from './plan-optimum.ts';
 import {
@@ -44,7 +43,7 @@ import { planWaves } from './plan-waves.ts';
 import { keepRows } from './waves.ts';
 
 /** `state` already includes the staged changes. */
-export type PlanInput = NextRingFrom & CommitTimes;
+export type PlanInput = PlanBasis & CommitTimes;
 
 /**
  * Returns the plan of the version after `head`, or of version 1. Deterministic.

@@ -2,6 +2,7 @@
 import type { Finding } from '@ringwright/base/finding';
 import type { SlotMove } from '@ringwright/ring/advance-ring';
 import type { Ring, Table } from '@ringwright/ring/ring';
+import type { BuilderState } from '../state/builder-state.ts';
 import type { Optimum } from './plan-optimum.ts';
 
 export type PlannedMove = SlotMove;
@@ -18,6 +19,16 @@ export interface DevicePlan {
   readonly slotsOut: number;
   /** Exact share in slots, a real number; `after` is its floor or ceiling. */
   readonly share: number;
+}
+
+/** What a plan is based on. */
+export interface PlanBasis {
+  /** `headId` is the ring id of `head`. */
+  readonly head: Ring | null;
+  readonly headId: string | null;
+  readonly state: BuilderState;
+  /** Go straight to the final table, without the cap on moves: no server has loaded the ring. */
+  readonly direct?: boolean;
 }
 
 export interface Plan {

@@ -18,13 +18,12 @@ import { denseHead } from './dense-head.ts';
 import { filledPlan } from './filled-plan.ts';
 import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
-import type { NextRingFrom } from './next-ring.ts';
-import type { Plan, PlannedMove } from './plan.ts';
+import type { Plan, PlanBasis, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { leftForLater } from './plan-warnings.ts';
 import { steadyWaves } from './steady-moves.ts';
 
-interface RevertInput extends NextRingFrom {
+interface RevertInput extends PlanBasis {
   /** Has no moves in flight: they are cancelled first. */
   readonly head: Ring;
   readonly headId: string;

@@ -1,5 +1,5 @@
 // Pins: devices that must, or must not, hold a partition, whatever its shares are. Pure.
-// Pins become bounds of the partition (partition-bounds.ts), which the flow keeps like all others.
+// Pins become bounds of the partition (pinned-bounds.ts), which the flow keeps like all others.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { pinCountMax } from '@ringwright/base/limits';

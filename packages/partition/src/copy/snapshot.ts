@@ -11,7 +11,7 @@ import { openUntrusted } from '../file/open-sqlite.ts';
 import { type Partition, pinned } from '../file/partition.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import type { MetaRow } from '../file/schema.ts';
-import type { CopiedFile } from '../side/side-process.ts';
+import type { CopiedFile } from '../side/copy-file.ts';
 import { checkOpen, type StoreParts } from '../store/store-parts.ts';
 import { withFile } from '../store/use-partition.ts';
 import { backUpFile, whileHeld } from './copy-live-file.ts';

@@ -5,14 +5,8 @@ import { crc32 } from 'node:zlib';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
 import { dataPaths, partitionName } from './data-paths.ts';
-import { noSegment, type Partition } from './partition.ts';
+import { noSegment, type Partition, type SyncedFile } from './partition.ts';
 import type { Registry } from './registry.ts';
-
-/** What a partition file surely has on disk. */
-export interface SyncedFile {
-  readonly incarnation: string;
-  readonly seq: number;
-}
 
 /** By partitionName. */
 export type Checkpoints = ReadonlyMap<string, SyncedFile>;

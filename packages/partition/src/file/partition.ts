@@ -1,6 +1,5 @@
 // In-memory state of one partition that a store holds, whether its file is open or not.
 import type { CodedError } from '@ringwright/base/coded-error';
-import type { SyncedFile } from './checkpoints.ts';
 import type { PartitionRef } from './data-paths.ts';
 import type { FileIdentities } from './file-identity.ts';
 import type { MarksChange } from './marks-change.ts';
@@ -10,6 +9,12 @@ import { damageError, isDamage } from './sqlite-errors.ts';
 
 /** dirtySegment of a partition whose writes are all in its synced file. */
 export const noSegment = Number.POSITIVE_INFINITY;
+
+/** What a partition file surely has on disk. */
+export interface SyncedFile {
+  readonly incarnation: string;
+  readonly seq: number;
+}
 
 /** Mutable: owned by the store, on one thread. */
 export interface Partition extends PartitionRef {

@@ -3,7 +3,19 @@ import { closeSync, constants, copyFileSync, openSync, readSync, writeSync } fro
 import { copyWriteBytes } from '@ringwright/base/limits-copies';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { pageBytes } from '../file/schema.ts';
-import type { CopiedFile, PagesToCopy } from './side-process.ts';
+
+export interface PagesToCopy {
+  readonly from: string;
+  readonly to: string;
+  /** Page numbers from 1, ascending; null: the whole file, and `to` is created. */
+  readonly pages: Uint32Array | null;
+}
+
+export interface CopiedFile {
+  readonly bytes: number;
+  /** Keyed checksum of the bytes read: keyed-checksum.ts. */
+  readonly seal: string;
+}
 
 /** Takes the checksum between reading and writing, which costs no more than a kernel copy. */
 export function copyFile(from: string, to: string): CopiedFile {

@@ -6,46 +6,9 @@ import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/back
 import type { FileAudit } from '../audit/audit-partition-file.ts';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
 import type { BuiltChild, ChildrenToBuild, FilesToMerge } from './build-children.ts';
+import type { CopiedFile, PagesToCopy } from './copy-file.ts';
 import type { FileToMake, MadeFile } from './make-file.ts';
-
-export type SideWork =
-  | { readonly kind: 'audit'; readonly file: string; readonly owner: FileOwner | null }
-  | { readonly kind: 'copy'; readonly from: string; readonly to: string }
-  | ({ readonly kind: 'copy-pages' } & PagesToCopy)
-  | { readonly kind: 'make'; readonly files: readonly FileToMake[] }
-  | ({ readonly kind: 'build' } & ChildrenToBuild)
-  | ({ readonly kind: 'merge' } & FilesToMerge);
-
-export type SideRequest =
-  | { readonly kind: 'work'; readonly id: number; readonly work: SideWork }
-  /** Not answered: prepares for audits. */
-  | { readonly kind: 'prepare' };
-
-/** A message of the program about one job. */
-interface SideMessage {
-  readonly id: number;
-  readonly answer: SideAnswer;
-}
-
-export type SideAnswer =
-  /** The job only waits for the disk; its answer follows, and the next job may begin meanwhile. */
-  | { readonly kind: 'waits' }
-  /** `result`: what the method below resolves to that asks for this kind of work. */
-  | { readonly kind: 'done'; readonly result: unknown }
-  | { readonly kind: 'failed'; readonly message: string };
-
-export interface PagesToCopy {
-  readonly from: string;
-  readonly to: string;
-  /** Page numbers from 1, ascending; null: the whole file, and `to` is created. */
-  readonly pages: Uint32Array | null;
-}
-
-export interface CopiedFile {
-  readonly bytes: number;
-  /** Keyed checksum of the bytes read: keyed-checksum.ts. */
-  readonly seal: string;
-}
+import type { SideMessage, SideRequest, SideWork } from './side-work.ts';
 
 interface Job {
   readonly id: number;

@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { messageOf } from '@ringwright/base/thrown';
 import { answerParent, takeOrders } from '@ringwright/node/background-program';
 import { copyFile, copyPages } from './copy-file.ts';
-import type { SideAnswer, SideRequest, SideWork } from './side-process.ts';
+import type { SideAnswer, SideRequest, SideWork } from './side-work.ts';
 
 /** SQLite takes half of the start-up time, so a process that only copies does not load it. */
 const audits = () => import('../audit/audit-partition-file.ts');

@@ -4,21 +4,6 @@ import type { PartitionRef } from '../file/data-paths.ts';
 import type { Write } from '../file/record.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/**
- * promises: the child gets promises only, so that it has all of the parent's when it takes records.
- * all: the child gets records too; the older ones are being copied.
- * filled: the child has what the parent has.
- */
-export type MirrorPhase = 'promises' | 'all' | 'filled';
-
-export interface Mirror {
-  readonly parents: ReadonlySet<number>;
-  /** The child that a key of a parent belongs to. */
-  readonly childOf: (key: Uint8Array) => number;
-  /** Phase of each child that takes part. */
-  readonly phases: Map<number, MirrorPhase>;
-}
-
 /** Removes a child from the mirror: the file that takes its place lacks what the parent has. */
 export function leaveMirror({ mirrors }: StoreParts, child: PartitionRef): void {
   mirrors.get(child.keyspace)?.phases.delete(child.partition);

@@ -18,7 +18,7 @@ import type { CommitLog } from '../log/commit-log.ts';
 import type { StoreLimits } from '../log/store-limits.ts';
 import type { SideProcess } from '../side/side-process.ts';
 import type { DiskSpace } from './disk-space.ts';
-import type { Mirror } from './mirrors.ts';
+import type { Mirror } from './mirror.ts';
 
 /** Owned by one Store. Only `closed` and `failure` are reassigned. */
 export interface StoreParts extends KeyspaceFolders {

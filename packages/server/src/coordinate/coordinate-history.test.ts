@@ -3,7 +3,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseStamp } from '@ringwright/base/stamp';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { type Operation, violationsOf } from '../../../../test/support/history.ts';
+import { violationsOf } from '../../../../test/support/history.ts';
+import type { Operation } from '../../../../test/support/history-operation.ts';
 import {
   SimulatedCluster,
   type SimulatedDevice,

@@ -19,7 +19,7 @@ import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
-import type { LoadPorts, LoadTask } from './load-partition.ts';
+import type { LoadPorts, LoadTask } from './load-task.ts';
 
 const keyspace = 'cities';
 const ranges: RangesPartitioner = { kind: 'ranges', partitions: 2, starts: ['k/500'] };

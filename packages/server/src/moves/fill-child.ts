@@ -5,14 +5,14 @@ import type { PartitionRef } from '@ringwright/partition/file/data-paths';
 import type { Write } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
 import type { AdoptedChild } from '@ringwright/partition/store/child-fills';
-import type { MirrorPhase } from '@ringwright/partition/store/mirrors';
+import type { MirrorPhase } from '@ringwright/partition/store/mirror';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import { reshapeMappingOf } from '@ringwright/ring/reshape-ring';
 import { usableInfo } from '../peers/holdings.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { LoadPorts, LoadTask } from './load-partition.ts';
+import type { LoadPorts, LoadTask } from './load-task.ts';
 
 type Child = Pick<LoadTask, 'active' | 'partition' | 'move'>;
 

@@ -5,9 +5,16 @@ import type { LoadStage } from '@ringwright/wire/moves';
 import { localityOf } from '../copies/locality.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type LoadCandidate, loadLimits, type WaitReason } from './choose-loads.ts';
-import type { LoadTask } from './load-partition.ts';
 import type { MoveControls } from './move-controls.ts';
 import type { DutyStep } from './plan-duties.ts';
+
+/** What earlier attempts of a load found. */
+export interface EarlierLoads {
+  /** Copies from the replaced device that did not match their manifest. */
+  readonly sourceFaults: number;
+  /** Bytes of the file if the disk had no room for it; else null. */
+  readonly bytes: number | null;
+}
 
 interface LoadAttempt {
   /** The move that the attempt was for; null for a refill. */
@@ -137,7 +144,7 @@ export function attemptOf({
   return { assignment, failures: 0, sourceFaults: 0, lacksRoom: false, notBeforeMs: 0 };
 }
 
-export function earlierOf(chosen: WaitingLoad): NonNullable<LoadTask['earlier']> {
+export function earlierOf(chosen: WaitingLoad): EarlierLoads {
   const { sourceFaults, lacksRoom } = attemptOf(chosen);
   return { sourceFaults, bytes: lacksRoom ? chosen.bytes : null };
 }

@@ -7,43 +7,16 @@ import type { Move } from '@ringwright/ring/move';
 import { quorumOf } from '@ringwright/ring/quorum';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { MoveReceipt } from '@ringwright/ring/trust/move-receipt';
-import type { FinishProposal } from '../coordinate/propose.ts';
 import { copyPartition } from '../copies/copy-partition.ts';
-import type { CopyPorts, CopyResult } from '../copies/copy-task.ts';
+import type { CopyResult } from '../copies/copy-task.ts';
 import { holdingAt } from '../peers/holdings.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { fillChild, parentsHere } from './fill-child.ts';
-import type { LoadProgress } from './load-notes.ts';
+import type { LoadPorts, LoadTask } from './load-task.ts';
 import { catchUpFile, pullRows } from './pull-rows.ts';
 import { hasEnoughSources, sourcesOf, tooFewSources } from './refill-sources.ts';
 import { takeOverBallots } from './take-over-ballots.ts';
-
-export interface LoadPorts extends CopyPorts {
-  readonly decide: FinishProposal;
-}
-
-export interface LoadTask {
-  readonly active: ActiveRing;
-  readonly partition: number;
-  /** The move that brings the partition here; null for a holder that lost its records. */
-  readonly move: Move | null;
-  /**
-   * The file here was complete when a ring took the partition away, so it may lack only a few
-   * records.
-   */
-  readonly isReturning?: boolean;
-  /** An operator has decided that the available records must do. */
-  readonly isForced?: boolean;
-  /** What earlier attempts found; absent in the first one. */
-  readonly earlier?: {
-    /** Copies from the replaced device that did not match their manifest. */
-    readonly sourceFaults: number;
-    /** Bytes of the file if the disk had no room for it; else null. */
-    readonly bytes: number | null;
-  };
-  readonly onProgress: (change: Partial<LoadProgress>) => void;
-}
 
 /** Where the records came from, for the receipt. */
 export interface Loaded {

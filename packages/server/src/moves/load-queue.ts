@@ -26,12 +26,8 @@ import {
   showWaiting,
   type WaitingLoad,
 } from './load-notes.ts';
-import {
-  type LoadPorts,
-  type LoadReceipt,
-  loadPartition,
-  receiptOfLoad,
-} from './load-partition.ts';
+import { type LoadReceipt, loadPartition, receiptOfLoad } from './load-partition.ts';
+import type { LoadPorts } from './load-task.ts';
 import type { MoveControls } from './move-controls.ts';
 
 export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPorts {

@@ -11,7 +11,7 @@ import { recordRead } from '@ringwright/wire/records';
 import { type push, rowsSince } from '@ringwright/wire/replication';
 import { type Holding, holdingAt } from '../peers/holdings.ts';
 import type { ActivePartition } from '../rings/active-ring.ts';
-import type { LoadPorts, LoadTask } from './load-partition.ts';
+import type { LoadPorts, LoadTask } from './load-task.ts';
 import { requireFile, takeOverBallots } from './take-over-ballots.ts';
 
 interface PullFrom {

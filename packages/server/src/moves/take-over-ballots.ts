@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Write, WriteOutcome } from '@ringwright/partition/file/record';
 import { promises } from '@ringwright/wire/replication';
 import type { ActivePartition } from '../rings/active-ring.ts';
-import type { LoadPorts } from './load-partition.ts';
+import type { LoadPorts } from './load-task.ts';
 
 /**
  * To be called when all records of the device are here. Needs no round, and so no quorum: the only

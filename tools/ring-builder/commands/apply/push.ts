@@ -14,7 +14,8 @@ import {
 } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
-import { type Advice, adviceOn } from '../../servers/advice.ts';
+import { adviceOn } from '../../servers/advice.ts';
+import type { Advice } from '../../servers/advice-rule.ts';
 import { askTargets } from '../../servers/ask-servers.ts';
 import { notReadyText } from '../../servers/not-ready.ts';
 import {

@@ -15,7 +15,8 @@ import {
 import { parseWindow } from '../../cli/parse-window.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
 import { parseRate } from '../../moves/copy-rates.ts';
-import { type Advice, adviceOn } from '../../servers/advice.ts';
+import { adviceOn } from '../../servers/advice.ts';
+import type { Advice } from '../../servers/advice-rule.ts';
 import { deviceStandings, drainedLines } from '../../versions/device-standings.ts';
 import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';

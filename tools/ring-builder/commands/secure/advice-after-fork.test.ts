@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import type { AdviceContext, ServerFailure } from '../../servers/advice.ts';
+import type { AdviceContext, ServerFailure } from '../../servers/advice-rule.ts';
 import { adviceAfterFork } from './advice-after-fork.ts';
 
 const at = (device: number, code: ServerFailure['code']): ServerFailure => {

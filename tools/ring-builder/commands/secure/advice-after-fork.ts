@@ -1,15 +1,8 @@
 // Advice after settle, for servers that were away or map keys differently. After a fork it differs
 // from the table in advice.ts. Pure.
 import { quoteWord } from '@ringwright/base/quote-command';
-import {
-  type Advice,
-  type AdviceContext,
-  adviceOn,
-  named,
-  rowOf,
-  type ServerFailure,
-  worstOf,
-} from '../../servers/advice.ts';
+import { adviceOn, named, rowOf, worstOf } from '../../servers/advice.ts';
+import type { Advice, AdviceContext, ServerFailure } from '../../servers/advice-rule.ts';
 import { withoutForGood } from '../../servers/gone-for-good.ts';
 
 /**

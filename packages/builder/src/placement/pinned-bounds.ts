@@ -8,25 +8,11 @@ import { namedPartition } from '../state/named-partition.ts';
 import { LEAF_LEVEL, type TierTree } from '../state/tier-tree.ts';
 import { shapeOf } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
-import type { Targets } from './targets.ts';
+import type { Bounds, PartitionBounds } from './targets.ts';
 import { leastCost, rangesOfLeast, treeCosts } from './tree-program.ts';
-
-export interface PartitionBounds {
-  /** Nodes whose bounds differ from the common ones, and their bounds, in the same order. */
-  readonly nodes: Int32Array;
-  readonly low: Uint8Array;
-  readonly high: Uint8Array;
-  /** Whether the common bounds hold as well. */
-  readonly dispersed: boolean;
-}
 
 /** All violations in one tier together weigh less than a single one in the tier above. */
 const TIER_WEIGHT = 4_096;
-
-interface Bounds {
-  readonly low: Uint8Array;
-  readonly high: Uint8Array;
-}
 
 /**
  * Returns bounds by partition. The sets of leaves within them are exactly those that keep the pin
@@ -51,17 +37,6 @@ export function pinnedBounds(
     bounds.set(partition, boundsOfPin(tree, common, { ring: state.ring, id, pin, replicas }));
   }
   return bounds;
-}
-
-export function boundsOf(targets: Targets, partition: number): Bounds {
-  const own = targets.own?.get(partition);
-  if (own === undefined) return targets;
-  const [low, high] = [targets.low.slice(), targets.high.slice()];
-  own.nodes.forEach((node, i) => {
-    low[node] = own.low[i]!;
-    high[node] = own.high[i]!;
-  });
-  return { low, high };
 }
 
 interface PinnedCount {
