@@ -6,7 +6,7 @@
  */
 const FREED_BYTES_MIN = 128 * 1024;
 /** Other bytes allowed in the same buffer: the head of a message, which is no longer read. */
-const OTHER_BYTES_MAX = 64;
+export const freedOtherBytesMax = 64;
 
 /**
  * Frees long byte arrays that nobody will read again, through any view. Megabytes of dead buffers a
@@ -21,5 +21,5 @@ export function freeBytes(bytes: Uint8Array): void {
 export function freeOwnBytes(bytes: Uint8Array): void {
   const { buffer } = bytes;
   if (!(buffer instanceof ArrayBuffer)) return;
-  if (buffer.byteLength - bytes.byteLength <= OTHER_BYTES_MAX) buffer.transfer(0);
+  if (buffer.byteLength - bytes.byteLength <= freedOtherBytesMax) buffer.transfer(0);
 }

@@ -1,5 +1,7 @@
 // Tests cached rows: rows that are read stay cached within the byte limit, and no cached row
 // outlives the row in the file.
+import { must } from '@ringwright/base/assert';
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { expect, test } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import type { HashedRow } from './record.ts';
@@ -26,21 +28,31 @@ test('the cache stays within its byte limit and keeps rows that are read', () =>
   expect(found(cache).length).toBeLessThanOrEqual(100);
 });
 
-test('rows and deletions are cached as in the file, but not rows with long values', () => {
+test('rows and deletions are cached as in the file, but none longer than a quarter of it', () => {
   const cache = new RowCache();
+  cache.limit(4 * 5_000);
   cache.keep('a', row('a', 'four'));
   cache.keep('b', row('b', null));
   cache.keep('c', row('c', 'v'.repeat(5_000)));
+  cache.keep('d', row('d', 'v'.repeat(4_900)));
   expect(cache.find('a')).toMatchObject({ ms: 7, replaces: 9, valueBytes: 4 });
   expect(cache.find('b')).toMatchObject({ value: null, valueBytes: null });
   expect(cache.find('c')).toBeUndefined();
+  expect(cache.find('d')).toMatchObject({ valueBytes: 4_900 });
+});
+
+test('a long row that is alone in its chunk survives that a caller frees its value', () => {
+  const cache = new RowCache();
+  cache.keep('long', row('long', 'v'.repeat(100_000)));
+  freeOwnBytes(must(cache.find('long')?.value, 'it is cached'));
+  expect(Buffer.alloc(100_000, 'v').equals(must(cache.find('long')?.value, 'still'))).toBe(true);
 });
 
 test('a small cache allocates small chunks of memory', () => {
   for (const [bytesMax, piece] of [
     [8_000, 2_000],
     [1_000_000, 16_384],
-    [0, 130],
+    [1_100, 275],
   ] as const) {
     const cache = new RowCache();
     cache.limit(bytesMax);
@@ -51,7 +63,7 @@ test('a small cache allocates small chunks of memory', () => {
 
 test('a forgotten row leaves both generations, and clear removes all rows', () => {
   const cache = new RowCache();
-  cache.limit(4 * 1_000);
+  cache.limit(8 * 1_000);
   for (const name of names.slice(0, 2)) cache.keep(name, row(name, 'v'.repeat(1_800)));
   cache.find('key-0');
   cache.forget('key-0');

@@ -1,5 +1,6 @@
 // Recently read rows of one partition file. Reading one again needs neither SQLite nor a hash of
 // its bytes.
+import { freedOtherBytesMax } from '@ringwright/base/free-bytes';
 import { rowCachesBytesMax } from '@ringwright/base/limits-store';
 import type { HeldRow } from './memtable.ts';
 import type { HashedRow, StoredRecord } from './record.ts';
@@ -8,8 +9,8 @@ import { decodeContent, encodeRecord, recordLength } from './record-bytes.ts';
 /** A row as the file has it: `replaces` is its own sequence. */
 export interface CachedRow extends StoredRecord, HeldRow {}
 
-/** For longer values SQLite's overhead is small compared with the bytes themselves. */
-const VALUE_BYTES_MAX = 4 * 1024;
+/** Share of a cache that one row may take: a longer one would push out too many others. */
+const ROW_SHARE_MAX = 1 / 4;
 /** Memory per row besides its bytes: a view of them, its key as text, its map entry. */
 const ROW_OVERHEAD_BYTES = 200;
 /** Rows share chunks of memory: with a buffer of its own each would take 1.8 KB. */
@@ -51,8 +52,9 @@ export class RowCache {
 
   /** Caches a row as the file has it. */
   keep(name: string, row: HashedRow): void {
-    if ((row.value?.length ?? 0) > VALUE_BYTES_MAX) return;
-    const bytes = this.#allocate(RECORD_AT + recordLength(row));
+    const length = RECORD_AT + recordLength(row);
+    if (length > this.#bytesMax * ROW_SHARE_MAX) return;
+    const bytes = this.#allocate(length);
     bytes.writeUIntBE(row.seq, 0, 6);
     bytes.set(row.hash, HASH_AT);
     encodeRecord(row, bytes, RECORD_AT);
@@ -64,11 +66,14 @@ export class RowCache {
     this.#youngBytes = 0;
   }
 
-  /** No chunk is reused: a caller may still be reading a row in it. */
+  /**
+   * No chunk is reused: a caller may still be reading a row in it. And no row fills a chunk alone:
+   * freeOwnBytes, which frees long values after their last use, would free the chunk.
+   */
   #allocate(bytes: number): Buffer {
     if (bytes > this.#free.length) {
       const piece = Math.min(PIECE_BYTES_MAX, Math.floor(this.#bytesMax / PIECES));
-      this.#free = Buffer.allocUnsafeSlow(Math.max(bytes, piece));
+      this.#free = Buffer.allocUnsafeSlow(Math.max(bytes + freedOtherBytesMax + 1, piece));
     }
     const allocated = this.#free.subarray(0, bytes);
     this.#free = this.#free.subarray(bytes);
