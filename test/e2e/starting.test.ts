@@ -105,6 +105,23 @@ test('the data folder of another device is refused with DATA_DIR_OF_ANOTHER_DEVI
   expect(await owner.stop()).toBe(0);
 });
 
+test('the log of another device in its place is refused before anything is replayed', async () => {
+  const { data } = running.place;
+  expect(await running.stop()).toBe(0);
+  const [own, mark] = [path.join(data, 'log'), path.join(data, 'log', 'device.json')];
+  const kept = await fs.readFile(mark, 'utf8');
+  await fs.writeFile(mark, kept.replace(/"born":"./, '"born":"x'));
+  running.spawn();
+  expect(await running.exited()).toBe(5);
+  expect(running.logText()).toContain('DATA_DIR_OF_ANOTHER_DEVICE');
+  expect(running.logText()).toContain(`${own} belongs to an earlier`);
+  await fs.writeFile(mark, kept);
+  await running.start();
+  await running.ready();
+  await fs.truncate(`${data}.log`);
+  expect((await askServer(running.place.port, { path: `/v1/${keyspace}/key` })).status).toBe(200);
+});
+
 test.each([
   ['an address that is none', ['--listen', 'non sense'], /listen/],
   ['a port that is none', ['--listen', '127.0.0.1:70000'], /listen|70000/],

@@ -23,6 +23,7 @@ import { DeviceGeneration } from './device/device-generation.ts';
 import { type DeviceIdentity, loadIdentity } from './device/device-identity.ts';
 import { loadDeviceKey } from './device/device-key.ts';
 import { OnceComplete } from './device/once-complete.ts';
+import { checkOwnedFolders, markOwnedFolders } from './device/owned-folders.ts';
 import { CompleteFiles } from './moves/complete-files.ts';
 import { MoveControls } from './moves/move-controls.ts';
 import type { ServerOptions } from './options.ts';
@@ -84,6 +85,7 @@ export async function openDevice(
   { log, onFailure }: DeviceSurroundings,
 ): Promise<OpenedDevice> {
   const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
+  await checkOwnedFolders(data);
   const newIncarnation = (): string => randomBytes(12).toString('hex');
   const { copyListen, replicationListen } = rest;
   const { ip: host } = splitAddress(copyListen ?? replicationListen ?? address);
@@ -93,6 +95,7 @@ export async function openDevice(
   countNow(store);
   try {
     store.copies.parkProcesses();
+    await markOwnedFolders(data);
     const generation = await DeviceGeneration.begin(data, identity.born);
     const memory = await PeerMemory.load(data);
     const clockFile = await openClockFile(data);

@@ -58,3 +58,10 @@ export async function loadIdentity(
 export function storedIdentity(directory: string): Promise<z.infer<typeof identitySchema> | null> {
   return readState(identityFile(directory), identitySchema);
 }
+
+/** Copies device.json into a folder that has none. Throws DISK_FULL, DISK_FAILED. */
+export async function copyIdentity(directory: string, folder: string): Promise<void> {
+  const identity = await storedIdentity(directory);
+  if (identity === null || (await storedIdentity(folder)) !== null) return;
+  await writeState(identityFile(folder), identitySchema, identity);
+}
