@@ -2,7 +2,8 @@
 // correct.
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { clockAheadMsMax } from '@ringwright/base/limits';
+import { diskReserveBytes, diskReserveInodes } from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { waitFor } from '@ringwright/node/wait-for';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -92,6 +93,8 @@ test('the alerts use only metrics of a server', async () => {
   expect(names.filter((name) => !given.has(name))).toEqual([]);
   // The same limits as in the server and in `ring-builder health`.
   expect(alerts).toContain(`ringwright_disk_free_bytes < ${diskReserveBytes}\n`);
+  expect(alerts).toContain(`ringwright_disk_free_inodes < ${diskReserveInodes}\n`);
+  expect(alerts).toContain(`ringwright_stamps_ahead_seconds > ${clockAheadMsMax / 1_000}\n`);
   expect(alerts).toContain(`ringwright_disk_free_bytes < ${2 * diskReserveBytes} or`);
 });
 

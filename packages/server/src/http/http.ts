@@ -199,10 +199,11 @@ async function answerService(
       });
     }
     case '/metrics': {
-      const { store } = ports.status;
+      const { store, rings } = ports.status;
       const disk = await store.disk.free();
       const infos = store.list();
-      measureStatus(ports.metrics, { status: serverStatus(ports.status, infos), infos, disk });
+      const status = serverStatus(ports.status, infos);
+      measureStatus(ports.metrics, { status, infos, disk, unreadable: rings.unreadable() });
       const text = Buffer.from(await ports.metrics.registry.metrics());
       const headers = { 'content-type': ports.metrics.registry.contentType };
       return answerBytes(response, text, { status: 200, headers });

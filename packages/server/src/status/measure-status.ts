@@ -1,5 +1,6 @@
 // Metrics of the status, set on request, and of copies, counted on arrival.
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
 import { copyRead, copyStart } from '@ringwright/wire/copies';
 import type { AnswerOf } from '@ringwright/wire/message';
 import type { DeviceCaller } from '../peers/device-caller.ts';
@@ -13,11 +14,14 @@ export function measureStatus(
     status,
     infos,
     disk,
+    unreadable,
   }: {
     readonly status: ServerStatus;
     /** All partitions on this device, also those of rings that are not here. */
     readonly infos: readonly PartitionInfo[];
-    readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
+    readonly disk: Awaited<ReturnType<Store['disk']['free']>>;
+    /** Rings that were active here, and have no file that can be read. */
+    readonly unreadable: readonly string[];
   },
 ): void {
   for (const ring of status.rings) {
@@ -26,8 +30,10 @@ export function measureStatus(
     metrics.unprotected.set({ ...labels, lacks: 'trust' }, status.trust === null ? 1 : 0);
     metrics.unprotected.set({ ...labels, lacks: 'tls' }, status.demandsTls ? 0 : 1);
   }
+  for (const ring of unreadable) metrics.ringVersion.set({ ring }, 0);
   measureStates(metrics, infos);
-  for (const { cluster, expires } of status.trust ?? []) {
+  for (const { cluster, version, expires } of status.trust ?? []) {
+    metrics.trustVersion.set({ cluster }, version);
     metrics.trustEnd.set({ cluster }, Date.parse(expires) / 1_000);
   }
   // A certificate that was replaced may have had other names.
@@ -38,9 +44,14 @@ export function measureStatus(
   }
   metrics.diskFree.set(disk.freeBytes);
   metrics.diskTotal.set(disk.totalBytes);
+  metrics.diskInodes.set(disk.freeInodes ?? Number.POSITIVE_INFINITY);
+  metrics.unwritable.set(disk.unwritable === null ? 0 : 1);
   metrics.unreachablePeers.set(status.peers.filter(({ connected }) => !connected).length);
+  metrics.refusingPeers.set(status.peers.filter(({ refuses }) => refuses).length);
   metrics.clockAway.set(status.clockAwayMs / 1_000);
+  metrics.stampsAhead.set(status.stampsAheadMs / 1_000);
   metrics.logLost.set(status.logLoss === null ? 0 : 1);
+  metrics.putBack.set(status.putBack ? 1 : 0);
   metrics.copyRate.set(status.copyPace.inForce ?? 0);
 }
 

@@ -47,7 +47,7 @@ const ports = {
   generation: { isRestored: true },
   key: privateKey,
   certificate: () => null,
-  clocks: { clock: { stampsAheadMs: () => 0 }, peerClocks: { awayMs: () => -12_500 } },
+  clocks: { clock: { stampsAheadMs: () => 90_000 }, peerClocks: { awayMs: () => -12_500 } },
   uptimeMs: () => 1_000,
   nowMs: () => 1_763_692_800_000,
 } as unknown as StatusPorts;
@@ -66,8 +66,8 @@ test('partitions are listed once for all rings', () => {
 test('metrics use the same list of partitions as the status', async () => {
   lists = 0;
   const metrics = createMetrics();
-  const disk = { freeBytes: 1, totalBytes: 2 };
-  measureStatus(metrics, { status: serverStatus(ports, infos), infos, disk });
+  const disk = { freeBytes: 1, totalBytes: 2, freeInodes: null, unwritable: null };
+  measureStatus(metrics, { status: serverStatus(ports, infos), infos, disk, unreadable: [] });
   const text = await metrics.registry.metrics();
   expect(lists).toBe(0);
   expect(text).toContain('ringwright_records{ring="towns"} 7\n');
@@ -76,4 +76,32 @@ test('metrics use the same list of partitions as the status', async () => {
   expect(text).toContain('ringwright_unprotected{ring="towns",lacks="trust"} 1\n');
   // Includes files of a ring that is not here.
   expect(text).toContain('ringwright_partitions{ring="gone",state="ready"} 1\n');
+});
+
+test('each state of a server that health reports has a metric', async () => {
+  const metrics = createMetrics();
+  const trusts = [
+    { cluster: 'c1', version: 3, epoch: 1, id: 'f00', expires: '', expiresSoon: true },
+  ];
+  const status = { ...serverStatus(ports, infos), trust: trusts };
+  const disk = { freeBytes: 1, totalBytes: 2, freeInodes: 7, unwritable: 'EROFS' };
+  measureStatus(metrics, { status, infos, disk, unreadable: ['lost'] });
+  const text = await metrics.registry.metrics();
+  for (const line of [
+    'ringwright_unwritable 1',
+    'ringwright_disk_free_inodes 7',
+    'ringwright_refusing_peers 1',
+    'ringwright_put_back 1',
+    'ringwright_stamps_ahead_seconds 90',
+    'ringwright_trust_version{cluster="c1"} 3',
+    'ringwright_ring_version{ring="lost"} 0',
+  ]) {
+    expect(text).toContain(`${line}\n`);
+  }
+  // Neither an alert about inodes on a file system without them, nor one that stays for ever.
+  const well = { freeBytes: 1, totalBytes: 2, freeInodes: null, unwritable: null };
+  measureStatus(metrics, { status, infos, disk: well, unreadable: [] });
+  const later = await metrics.registry.metrics();
+  expect(later).toContain('ringwright_unwritable 0\n');
+  expect(later).toContain('ringwright_disk_free_inodes +Inf\n');
 });

@@ -39,16 +39,21 @@ export function createMetrics() {
   return {
     registry,
     ...statusMetrics(makers),
+    ...serverMetrics(makers),
     ...trustMetrics(makers),
     ...deviceMetrics(makers),
     ...interfaceMetrics(makers),
   };
 }
 
-/** Metrics of what /v1/status reports, set on request. */
+/** Metrics of what /v1/status reports of each ring, set on request. */
 function statusMetrics({ gauge }: Makers) {
   return {
-    ringVersion: gauge('ringwright_ring_version', 'Active version of each ring', ['ring']),
+    ringVersion: gauge(
+      'ringwright_ring_version',
+      'Active version of each ring; 0: its files here cannot be read',
+      ['ring'],
+    ),
     ringFork: gauge(
       'ringwright_ring_fork',
       '1: two rings with the same version were seen, and the fork is not settled',
@@ -88,19 +93,45 @@ function statusMetrics({ gauge }: Makers) {
       'When the last beacon expires; no data is dropped from then on',
       ['ring'],
     ),
+  };
+}
+
+/** The same for the server as a whole: its disk, its peers, its clock. */
+function serverMetrics({ gauge }: Makers) {
+  return {
     diskFree: gauge('ringwright_disk_free_bytes', 'Free on the disk of the data directory'),
     diskTotal: gauge('ringwright_disk_bytes', 'Size of the disk of the data directory'),
+    diskInodes: gauge(
+      'ringwright_disk_free_inodes',
+      'Free inodes of the disk; +Inf: its file system has no fixed number of them',
+    ),
+    unwritable: gauge(
+      'ringwright_unwritable',
+      '1: no file can be created in the data directory, so writes coordinated here fail',
+    ),
     unreachablePeers: gauge(
       'ringwright_unreachable_peers',
       'Servers of the rings without a connection from here',
+    ),
+    refusingPeers: gauge(
+      'ringwright_refusing_peers',
+      'Servers of the rings that refuse the requests of this one',
     ),
     clockAway: gauge(
       'ringwright_clock_away_seconds',
       'Clock here minus that of most servers it knows; with two servers, minus the other one',
     ),
+    stampsAhead: gauge(
+      'ringwright_stamps_ahead_seconds',
+      'Existing stamps minus the clock here; over 60 seconds, the server refuses writes',
+    ),
     logLost: gauge(
       'ringwright_log_lost',
       '1: the commit log was changed from outside, and this process has begun a new one',
+    ),
+    putBack: gauge(
+      'ringwright_put_back',
+      '1: the data directory was restored from an older backup, and refills from other servers',
     ),
     copyRate: gauge(
       'ringwright_copy_rate_bytes_per_second',
@@ -117,6 +148,9 @@ function trustMetrics({ gauge }: Makers) {
       '1: a ring is served here without trust (anyone may do anything), or without TLS',
       ['ring', 'lacks'],
     ),
+    trustVersion: gauge('ringwright_trust_version', 'Version of the root of trust in force', [
+      'cluster',
+    ]),
     trustEnd: gauge(
       'ringwright_trust_expiry_timestamp_seconds',
       'When the root of trust expires; no ring is accepted from then on',
