@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
-import { readBounded, readPrivateFile, readRegularFile } from './read-regular-file.ts';
+import { readBounded, readOwnFile, readPrivateFile, readRegularFile } from './read-regular-file.ts';
 
 test('a file is read whole, but not beyond the limit', async () => {
   await using folder = await scratchFolder();
@@ -117,4 +117,21 @@ test('a secret that others may read is refused, with the command that fixes it',
   expect(String(await readPrivateFile(path, 100)), 'root lets a group read').toBe('secret');
   await chown(path, 12_345, 0);
   await expect(readPrivateFile(path, 100)).rejects.toMatchObject({ code: 'FILE_UNFIT' });
+});
+
+test('a file of a data directory is read whole, and what took its place is named', async () => {
+  await using folder = await scratchFolder();
+  const path = join(folder.path, 'file');
+  await writeFile(path, 'ring');
+  expect(String(await readOwnFile(path))).toBe('ring');
+  const fifo = join(folder.path, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  for (const other of [fifo, folder.path]) {
+    await expect(readOwnFile(other)).rejects.toMatchObject({
+      code: 'DISK_FAILED',
+      message: expect.stringContaining(`${other} is a `),
+      hint: expect.stringContaining('refill the device'),
+    });
+  }
+  await expect(readOwnFile(join(folder.path, 'gone'))).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -1,7 +1,7 @@
-// Reads a file that a user names: a FIFO would block the reader for ever, and a device such as
-// /dev/zero has no end.
+// Reads a file that may be something else: a FIFO would block the reader for ever, and a device
+// such as /dev/zero has no end.
 import { constants, createReadStream, type Stats } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { textFileBytesMax } from '@ringwright/base/limits';
 import { messageOf } from '@ringwright/base/thrown';
@@ -27,7 +27,20 @@ export async function readRegularFile(path: string, bytesMax: number): Promise<B
   return await readBounded(file.createReadStream(range), path, bytesMax);
 }
 
-/** The same as UTF-8 text, up to the longest string. */
+/**
+ * Returns a whole file of a data directory, which only its server writes. Throws DISK_FAILED if
+ * somebody put something else in its place, and Node's own error if it cannot be opened.
+ */
+export async function readOwnFile(path: string): Promise<Buffer> {
+  const stats = await stat(path);
+  if (stats.isFile()) return readFile(path);
+  throw new CodedError('DISK_FAILED', `${path} is ${kindOf(stats)}, not a regular file`, {
+    hint: 'restore that file; or move the data directory aside, and refill the device',
+    details: { path },
+  });
+}
+
+/** `readRegularFile` as UTF-8 text, up to the longest string. */
 export async function readRegularText(path: string): Promise<string> {
   return (await readRegularFile(path, textFileBytesMax)).toString('utf8');
 }

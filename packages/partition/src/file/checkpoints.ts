@@ -1,9 +1,9 @@
 // checkpoints: the sequence up to which each partition file is synced, as it was when the log last
 // lost segments. What the log no longer has must be in the files: one with less is an older copy.
-import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
+import { readOwnFile } from '@ringwright/node/read-regular-file';
 import { dataPaths, partitionName } from './data-paths.ts';
 import { noSegment, type Partition, type SyncedFile } from './partition.ts';
 import type { Registry } from './registry.ts';
@@ -41,7 +41,7 @@ function syncedOf(partition: Partition): SyncedFile | null {
 
 /** Returns nothing for a missing file, of an older release, and for a damaged one. */
 export async function readCheckpoints(root: string): Promise<Checkpoints> {
-  const text = await readFile(dataPaths.checkpoints(root), 'utf8').catch(() => '');
+  const text = String(await readOwnFile(dataPaths.checkpoints(root)).catch(() => ''));
   const lines = text.split('\n').slice(0, -1);
   const sum = lines.pop();
   const found = new Map<string, SyncedFile>();

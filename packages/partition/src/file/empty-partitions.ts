@@ -1,9 +1,10 @@
 // The partitions that have no file yet, stored as lines appended to one file of the data directory.
 // A line means that the log has everything the partition ever received.
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
+import { readOwnFile } from '@ringwright/node/read-regular-file';
 import {
   dataPaths,
   isIncarnation,
@@ -129,7 +130,8 @@ export class EmptyPartitions {
  */
 export async function readEmptyPartitions(root: string): Promise<EmptyPartitions> {
   const file = dataPaths.emptyPartitions(root);
-  const text = (await readFile(file, 'latin1').catch(nullIfMissing)) ?? '';
+  const bytes = await readOwnFile(file).catch(nullIfMissing);
+  const text = bytes?.toString('latin1') ?? '';
   const partitions = new Map<string, EmptyPartition>();
   for (const line of text.split('\n')) {
     const fields = checkedFields(line);

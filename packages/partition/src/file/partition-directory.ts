@@ -1,6 +1,6 @@
 // The folder of one partition. `CURRENT` names the incarnation whose `data.db` is in use.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { codeOf } from '@ringwright/base/thrown';
@@ -10,6 +10,7 @@ import {
   replaceOwnFileNow,
   syncDirectory,
 } from '@ringwright/node/durable-files';
+import { readOwnFile } from '@ringwright/node/read-regular-file';
 import { dataPaths, isIncarnation, isKeyspace, type PartitionRef } from './data-paths.ts';
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
 
@@ -114,7 +115,7 @@ export function noteReplaced(directory: string, incarnation: string): void {
  * marks the file as replaced.
  */
 export async function readCurrent(directory: string): Promise<string> {
-  const text = await readFile(currentFile(directory), 'utf8').catch(() => '');
+  const text = String(await readOwnFile(currentFile(directory)).catch(() => ''));
   const incarnation = text.slice(0, -1);
   if (text.endsWith('\n') && isIncarnation(incarnation)) return incarnation;
   if (text.startsWith(REPLACED)) {
@@ -138,7 +139,7 @@ export async function readCurrent(directory: string): Promise<string> {
 
 /** Whether CURRENT names an incarnation. If not, a line of EmptyPartitions tells the state. */
 export async function isFinished(directory: string): Promise<boolean> {
-  const text = await readFile(currentFile(directory), 'utf8').catch(() => '');
+  const text = String(await readOwnFile(currentFile(directory)).catch(() => ''));
   return text.endsWith('\n') && isIncarnation(text.slice(0, -1));
 }
 

@@ -1,7 +1,7 @@
 // Reads one segment of the commit log: its frames in order, and where it ends.
-import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { readOwnFile } from '@ringwright/node/read-regular-file';
 import { type LogPartition, laterKind, visitEntries } from './log-entries.ts';
 import {
   decodeSegmentHeader,
@@ -37,7 +37,7 @@ export async function readSegment(
   isLast: boolean,
 ): Promise<SegmentContent> {
   const file = segmentFile(directory, number);
-  const segment = await readFile(file);
+  const segment = await readOwnFile(file);
   const header = decodeSegmentHeader(segment);
   if (header === null || header.number !== number) {
     const neverFinished = isLast && header === null && segment.length <= segmentHeaderBytes;

@@ -1,9 +1,8 @@
 // Deltas to the active ring for peers that have an older version, made once for all who ask.
-
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { getOrMake } from '@ringwright/base/get-or-make';
+import { readOwnFile } from '@ringwright/node/read-regular-file';
 import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { ActiveRing } from './active-ring.ts';
@@ -32,7 +31,7 @@ export class RelayedDeltas {
   async #make({ version, id }: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
     const file = join(this.#cache.directory, active.ring.keyspace, ringFileName(version));
     try {
-      const bytes = await readFile(file);
+      const bytes = await readOwnFile(file);
       return splitRingFile(bytes).id === id
         ? await makeRingDeltaInWorker(bytes, active.bytes)
         : null;

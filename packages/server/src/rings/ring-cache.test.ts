@@ -1,4 +1,5 @@
 // Rings on disk: what a start finds after crashes, after damage, and with files added by hand.
+import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringVersionsKept } from '@ringwright/base/limits';
@@ -95,6 +96,15 @@ describe('a start finds', () => {
   ])('the newest file when highest.json is %s', async (_name, text) => {
     const found = await afterStart(3, (folder) => writeFile(join(folder, 'highest.json'), text));
     expect(found).toMatchObject({ active: 3, highest: 3, damaged: ['highest.json'] });
+  });
+
+  test('an older ring when pipes replace the newest and highest.json', async () => {
+    const found = await afterStart(3, async (folder) => {
+      const paths = [ringFileName(3), 'highest.json'].map((name) => join(folder, name));
+      for (const path of paths) await rm(path);
+      execFileSync('mkfifo', paths);
+    });
+    expect(found).toMatchObject({ active: 2, damaged: ['highest.json', ringFileName(3)] });
   });
 
   test('no ring in a file with the number of another version', async () => {

@@ -1,10 +1,11 @@
 // The rings on a server's disk: rings/<keyspace>/<version>.ring, and the highest one that was ever
 // active.
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionsKept } from '@ringwright/base/limits';
 import { makeDirectory } from '@ringwright/node/durable-files';
+import { readOwnFile } from '@ringwright/node/read-regular-file';
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import type { RingHead } from '@ringwright/wire/hello';
@@ -83,7 +84,7 @@ async function loadNewest(
     if (highest !== null && version > highest.version) continue;
     const file = join(folder, ringFileName(version));
     try {
-      const bytes = await readFile(file);
+      const bytes = await readOwnFile(file);
       const decoded = decodeRing(bytes);
       const head = {
         keyspace: decoded.ring.keyspace,
@@ -107,7 +108,7 @@ async function readHighest(
 ): Promise<HighestHead | null> {
   const file = join(folder, 'highest.json');
   try {
-    const head = highestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    const head = highestSchema.parse(JSON.parse(String(await readOwnFile(file))));
     checkSame(file, head, { ...head, keyspace });
     return head;
   } catch (error) {

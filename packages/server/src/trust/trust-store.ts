@@ -1,13 +1,13 @@
 // Whom a server trusts: the roots given at the start, the newer roots that a chain from them leads
 // to, and beacons. All of it is on disk.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { nullIfMissing } from '@ringwright/node/missing-file';
-import { readRegularFile } from '@ringwright/node/read-regular-file';
+import { readOwnFile, readRegularFile } from '@ringwright/node/read-regular-file';
 import { type AuthenticRing, authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { type Beacon, openBeacon } from '@ringwright/ring/trust/beacon';
 import type { SignedDocument } from '@ringwright/ring/trust/signed-document';
@@ -164,7 +164,7 @@ export class TrustStore {
   async #loadBeacons(): Promise<void> {
     const names = await readdir(this.#ports.directory).catch(() => []);
     for (const name of names.filter((one) => one.endsWith('.beacon'))) {
-      const bytes = await readFile(join(this.#ports.directory, name));
+      const bytes = await readOwnFile(join(this.#ports.directory, name));
       // Drops a beacon whose key was revoked since.
       await this.#keepBeacon(bytes).catch((error: unknown) => {
         if (!(error instanceof CodedError)) throw error;
@@ -180,7 +180,7 @@ function fileOf(directory: string, id: string): string {
 async function loadAnchor(directory: string, word: string): Promise<Anchor> {
   const named = /^[0-9a-f]{64}$/.test(word) ? null : parseTrustFile(await readGiven(word));
   const id = named === null ? word : rootIdOf(named[0] as SignedDocument); // one or more roots
-  const stored = await readFile(fileOf(directory, id)).catch(nullIfMissing);
+  const stored = await readOwnFile(fileOf(directory, id)).catch(nullIfMissing);
   const followed = stored === null ? null : parseTrustFile(stored);
   const [longer, shorter] =
     (followed?.length ?? 0) >= (named?.length ?? 0) ? [followed, named] : [named, followed];
