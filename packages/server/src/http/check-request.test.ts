@@ -197,7 +197,9 @@ test.each(malformed.map((text) => [JSON.stringify(text), text]))(
   async (_, text) => {
     // The second request would be answered if the connection stayed open.
     const second = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
-    expect(statusesOf(await http.talk([text + second]))).toEqual(['400']);
+    const answer = await http.talk([text + second]);
+    expect(statusesOf(answer)).toEqual(['400']);
+    expect(answer).toMatch(/"code":"USAGE".*"hint":"[^"]/);
   },
 );
 

@@ -17,9 +17,9 @@ const ascii = /^\p{ASCII}*$/u;
 const knownVersions: ReadonlySet<string> = new Set(['1.0', '1.1']);
 
 /**
- * Returns USAGE for another version of HTTP, such as 0.9, and for more than one Host header:
- * proxies on the way may see differently where the request ends or for whom it is. Null for a
- * well-formed request.
+ * Returns USAGE for another version of HTTP, such as 0.9, for more than one Host header, and for
+ * none in HTTP/1.1: proxies on the way may see differently where the request ends or for whom it
+ * is. Null for a well-formed request.
  */
 export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): CodedError | null {
   if (!knownVersions.has(httpVersion)) {
@@ -32,7 +32,7 @@ export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): Co
     const name = rawHeaders[at] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  if (hosts < 2) return null;
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return null;
   return new CodedError('USAGE', `the request has ${hosts} Host headers`, { hint: 'send one' });
 }
 

@@ -64,6 +64,8 @@ export function createHttp(ports: HttpPorts): Server {
     headersTimeout: httpHeadersMsMax,
     requestTimeout: httpRequestMsMax,
     connectionsCheckingInterval: httpLateCheckMs,
+    // A request without a Host header would get a bare status: malformationOf refuses it.
+    requireHostHeader: false,
     // Clients offer other upgrades, such as HTTP/2, with their first request. That request is
     // answered in HTTP/1.1 (RFC 9110, 7.8).
     shouldUpgradeCallback: ({ headers }: IncomingMessage) =>
