@@ -20,6 +20,7 @@ import type { FloorPorts } from './repair/raise-floor.ts';
 import { Replicator } from './repair/replicate.ts';
 import { Scrubber } from './repair/scrubber.ts';
 import { addressOf, whyUnnamed } from './rings/active-ring.ts';
+import type { Rings } from './rings/rings.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 export function createReconciler(
@@ -72,6 +73,7 @@ export function logFailedDuty(
 
 interface Parts {
   readonly store: Store;
+  readonly rings: Rings;
   readonly devices: DeviceCaller;
   readonly decide: FinishProposal;
   readonly reconciler: Reconciler;
@@ -90,15 +92,17 @@ export function assembleRepair(parts: Parts, metrics: Metrics, log: Logger) {
   };
 }
 
-function createScrubber({ store, reconciler }: Parts, log: Logger): Scrubber {
+function createScrubber({ store, rings, reconciler }: Parts, log: Logger): Scrubber {
   return new Scrubber({
-    ...{ store, monotonicMs, nowMs },
+    ...{ store, rings, monotonicMs, nowMs },
     onFindings: (keyspace, partition, findings) => {
       log.error({ keyspace, partition, findings }, 'partition file damaged');
       reconciler.reconcile(keyspace);
     },
     onLogLost: (err) => log.error({ err }, 'commit log lost: a new one was begun'),
-    onError: (error) => log.warn({ err: error }, 'partition file not scrubbed'),
+    onRingsLost: (keyspaces) =>
+      log.error({ keyspaces }, 'ring files lost: they were written again'),
+    onError: (error) => log.warn({ err: error }, 'file not checked'),
   });
 }
 

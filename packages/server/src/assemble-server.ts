@@ -112,7 +112,7 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
   const moveParts = { ...peerParts, devices, decide, inFlight, throttle, unknownPeers, log };
   const reconciler = createReconciler(opened, ringParts, moveParts);
-  const repairParts = { store, devices: callers.devices, decide, reconciler, peerClocks };
+  const repairParts = { store, rings, devices: callers.devices, decide, reconciler, peerClocks };
   const repair = assembleRepair({ ...repairParts, requireDropsAllowed }, metrics, log);
 
   const requestParts = { requests, devices: callers.forRequests, clocks };

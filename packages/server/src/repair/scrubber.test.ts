@@ -14,6 +14,7 @@ test('the scrubber reads each file once a cycle, within the rate, and reports da
   let [nowMs, looks] = [0, 0];
   const read: { partition: number; ms: number }[] = [];
   const damaged: number[] = [];
+  const lostRings: string[] = [];
   const errors: unknown[] = [];
   const reasons = [
     new CodedError('DISK_FULL', 'no room'),
@@ -39,6 +40,8 @@ test('the scrubber reads each file once a cycle, within the rate, and reports da
         return Promise.resolve({ bytes: scrubBytesPerSecondMax * 10, findings });
       },
     },
+    rings: { storeLost: () => Promise.resolve(looks === 3 ? ['test'] : []) },
+    onRingsLost: (keyspaces) => lostRings.push(...keyspaces),
     monotonicMs: () => nowMs,
     nowMs: () => 1_000_000 + nowMs,
     onLogLost: (error) => errors.push(error),
@@ -51,6 +54,7 @@ test('the scrubber reads each file once a cycle, within the rate, and reports da
   expect((read[2]?.ms ?? 0) - (read[1]?.ms ?? 0)).toBe(10_000);
   expect((read[1]?.ms ?? 0) - (read[0]?.ms ?? 0)).toBe(60_000);
   expect(damaged).toEqual([1, 1]);
+  expect(lostRings).toEqual(['test']);
   expect(errors).toHaveLength(3);
   const logLoss = { ms: 1_000_000 + 2 * filesCheckMs, reason: '1.log is gone' };
   expect(scrubber.logLoss, 'kept for the status').toEqual(logLoss);
@@ -67,7 +71,8 @@ test('a file in which a read found damage is scrubbed at once, outside the cycle
       scrub: () =>
         Promise.resolve({ bytes: 1, findings: [{ code: 'RECORD_DAMAGED', message: 'x' }] }),
     },
-    ...{ monotonicMs: () => 0, nowMs: () => 0 },
+    rings: { storeLost: () => Promise.resolve([]) },
+    ...{ monotonicMs: () => 0, nowMs: () => 0, onRingsLost: () => undefined },
     onLogLost: () => undefined,
     onFindings: (_, partition) => damaged.push(partition),
     onError: () => undefined,

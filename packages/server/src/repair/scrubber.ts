@@ -1,6 +1,6 @@
 // Reads every partition file here once per cycle, slowly, to find damage before the file is needed.
 // A file in which a read met damage is read next. Also checks each minute whether the files in use
-// are still those of the directory.
+// are still those of the directory, and the files of the rings still there.
 import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import {
@@ -14,18 +14,22 @@ import type { Store } from '@ringwright/partition/store';
 import type { FilesCheck } from '@ringwright/partition/store/check-open-files';
 import { damageCharactersMax, damagedFilesMax, type filesLook } from '@ringwright/wire/files';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { Rings } from '../rings/rings.ts';
 
 /** As long as reading a file of 240 MiB takes. */
 const FAILED_PAUSE_MS = 60_000;
 
 interface ScrubberPorts {
   readonly store: Pick<Store, 'list' | 'scrub' | 'checkOpenFiles' | 'damaged' | 'suspects'>;
+  readonly rings: Pick<Rings, 'storeLost'>;
   readonly monotonicMs: () => number;
   readonly nowMs: () => number;
   /** Called when a file was found damaged: it should be replaced. */
   readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
   /** Called when the log started over because its file was lost. */
   readonly onLogLost: (error: CodedError) => void;
+  /** Called when the files of rings were removed. They have been written again. */
+  readonly onRingsLost: (keyspaces: readonly string[]) => void;
   /**
    * Called for a file that could not be read: dropped meanwhile, no room for its copy, no process.
    */
@@ -102,7 +106,7 @@ export class Scrubber {
   }
 
   async #checkFiles(): Promise<FilesCheck> {
-    const { store, monotonicMs, nowMs, onFindings, onLogLost, onError } = this.#ports;
+    const { store, rings, monotonicMs, nowMs, onFindings, onLogLost, onError } = this.#ports;
     this.#filesCheckedMs = monotonicMs();
     const check = await store.checkOpenFiles();
     for (const error of check.errors) onError(error);
@@ -112,6 +116,12 @@ export class Scrubber {
     }
     for (const { keyspace, partition, error } of check.lost) {
       onFindings(keyspace, partition, [error]);
+    }
+    try {
+      const lostRings = await rings.storeLost();
+      if (lostRings.length > 0) this.#ports.onRingsLost(lostRings);
+    } catch (error) {
+      onError(error);
     }
     return check;
   }

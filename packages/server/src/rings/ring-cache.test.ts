@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { idOf, servedRing } from '../../../../test/support/served-ring.ts';
 import { cacheRing, loadRingCache, type RingCache, ringFileName } from './ring-cache.ts';
+import { storeLost } from './store-lost.ts';
 
 const versions: Ring[] = [servedRing()];
 while (versions.length < 8) {
@@ -47,6 +48,29 @@ async function flip(file: string): Promise<void> {
   bytes[bytes.length - 1]! ^= 1;
   await writeFile(file, bytes);
 }
+
+test.each(['cities', 'cities/highest.json', `cities/${ringFileName(2)}`, ''])(
+  'rings/%s that was removed under a running server is written again, and only once',
+  async (name) => {
+    await using scratch = await scratchFolder();
+    const cache = { directory: join(scratch.path, 'rings') };
+    for (const ring of versions.slice(0, 2)) await keep(cache, ring);
+    const [id, { bytes }] = [idOf(versions[1]!), encodeRing(versions[1]!)];
+    const highest = new Map([['cities', { keyspace: 'cities', version: 2, id }]]);
+    const present = new Map([['cities', { id, bytes }]]);
+    expect(await storeLost(cache, highest, present)).toEqual([]);
+    await rm(join(cache.directory, name), { recursive: true });
+    expect(await storeLost(cache, highest, present)).toEqual(['cities']);
+    expect(await storeLost(cache, highest, present)).toEqual([]);
+    const [found] = await loadRingCache(cache, expect.unreachable);
+    expect([found?.file?.decoded.id, found?.highest.version]).toEqual([id, 2]);
+    // A ring of which only an older version can be read must not take the place of the highest.
+    await rm(cache.directory, { recursive: true });
+    expect(await storeLost(cache, highest, new Map([['cities', { id: 'old', bytes }]]))).toEqual(
+      [],
+    );
+  },
+);
 
 describe('a start finds', () => {
   test('nothing in an empty cache', async () => {

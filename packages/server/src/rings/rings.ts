@@ -17,6 +17,7 @@ import { type CachedRing, cacheRing, type HighestHead, type RingCache } from './
 import type { RingForks } from './ring-forks.ts';
 import { openRingInWorker } from './ring-in-worker.ts';
 import { type RingRefusal, RingRefusals } from './ring-refusals.ts';
+import { storeLost } from './store-lost.ts';
 
 interface RingsPorts {
   readonly cache: RingCache;
@@ -164,6 +165,12 @@ export class Rings {
     await prepareDuties(active);
     this.#active.set(head.keyspace, active);
     return active;
+  }
+
+  /** Writes active rings again whose files were removed. Resolves to their keyspaces. */
+  storeLost(): Promise<string[]> {
+    const { cache } = this.#ports;
+    return this.#turns.run('rings', () => storeLost(cache, this.#highest, this.#active));
   }
 
   /**
