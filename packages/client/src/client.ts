@@ -209,8 +209,8 @@ export class Client implements AsyncDisposable {
         if (kind === 'final')
           throw hasCode(error, 'SUPERSEDED') ? error : (unknownFailure ?? error);
         this.#follower.avoid(address);
-        if (kind === 'unknown' && !repeatUnknown) throw unknownWrite(error);
-        if (kind === 'unknown') unknownFailure ??= unknownWrite(error);
+        if (kind === 'unknown' && !repeatUnknown) throw unknownWrite(error, false);
+        if (kind === 'unknown') unknownFailure ??= unknownWrite(error, repeatUnknown);
       }
     }
     this.#checkOpen();

@@ -25,10 +25,12 @@ export function writeFailure(error: unknown): FailureKind {
 }
 
 /** A coordinator that answered has reported what it knows; otherwise only the loss is known. */
-export function unknownWrite(error: unknown): unknown {
+export function unknownWrite(error: unknown, isRepeated: boolean): unknown {
   if (!(error instanceof CodedError) || error.details.outcome === 'unknown') return error;
   const message = `the write may be stored: ${error.message}`;
-  const hint = 'read the key, or write again; with repeatUnknown the client writes again by itself';
+  const hint = isRepeated
+    ? 'read the key: one of the attempts may have taken effect'
+    : 'read the key, or write again; with repeatUnknown the client writes again by itself';
   return new CodedError('WRITE_UNKNOWN', message, {
     hint,
     details: { outcome: 'unknown' },

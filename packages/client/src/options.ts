@@ -14,7 +14,8 @@ export interface WriteOptions extends ReadOptions {
   /**
    * True: if the answer to a write is lost, send it again with a new stamp. Safe where writing the
    * same value twice does no harm, even if somebody else wrote in between. Default false: throws
-   * WRITE_UNKNOWN, and the caller decides.
+   * WRITE_UNKNOWN, and the caller decides. With `if` it throws WRITE_UNKNOWN as well when the
+   * condition fails after a lost answer: the write that was lost may be what fails it.
    */
   readonly repeatUnknown?: boolean;
   /**

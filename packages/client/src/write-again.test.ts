@@ -5,12 +5,13 @@ import { expect, test, vi } from 'vitest';
 import { Client } from './client.ts';
 import type { RingFollower } from './ring-follower.ts';
 
-type Answer = 'none' | 'lost' | 'refused' | 'forbidden' | 'superseded' | 'taken';
+type Answer = 'none' | 'lost' | 'refused' | 'forbidden' | 'unmet' | 'superseded' | 'taken';
 
 const failures = {
   lost: new CodedError('PEER_UNREACHABLE', 'the connection is closed'),
   refused: new CodedError('RING_UNKNOWN', 'no such ring here'),
   forbidden: new CodedError('TOKEN_REFUSED', 'revoked'),
+  unmet: new CodedError('PRECONDITION_FAILED', 'there is a record'),
   superseded: new CodedError('SUPERSEDED', 'something newer is there'),
 } as const;
 
@@ -60,11 +61,20 @@ test.each<[readonly Answer[], boolean, string, number]>([
   [['refused', 'lost', 'refused'], true, 'WRITE_UNKNOWN maybe-done', 3],
   [['forbidden', 'taken'], true, 'TOKEN_REFUSED not-done', 1],
   [['lost', 'forbidden', 'taken'], true, 'WRITE_UNKNOWN maybe-done', 2],
+  [['unmet', 'taken'], true, 'PRECONDITION_FAILED not-done', 1],
+  [['lost', 'unmet', 'taken'], true, 'WRITE_UNKNOWN maybe-done', 2],
   [['lost', 'superseded', 'taken'], true, `SUPERSEDED ${failures.superseded.outcome}`, 2],
 ])('servers %j, repeatUnknown %s: %s', async (...[answers, isRepeated, wanted, count]) => {
   const tried = clientOf(answers);
   expect(await outcome(tried, isRepeated)).toBe(wanted);
   expect(tried.asked).toHaveLength(count);
+});
+
+test('only a write that was not repeated is advised to be', async () => {
+  const hintOf = ({ client }: ReturnType<typeof clientOf>, repeatUnknown: boolean) =>
+    client.put('key', 'value', { repeatUnknown }).catch(({ hint }: CodedError) => hint);
+  expect(await hintOf(clientOf(['lost']), false)).toContain('with repeatUnknown the client writes');
+  expect(await hintOf(clientOf(['lost', 'unmet']), true)).toMatch(/^read the key: one of the att/);
 });
 
 test('other writes try a server last for as long as it has not answered one', async () => {
