@@ -64,6 +64,9 @@ const words: Partial<Record<ErrorCode, string>> = {
   CLOCK_AHEAD: 'CLOCKAHEAD',
 };
 
+/** What to do instead of the hint, which names the HTTP header. */
+const tokenStep = 'send AUTH ID SECRET; ring-builder access grant creates a token';
+
 interface Failure {
   readonly reply: RespReply;
   /** Unexpected, so it must be logged. */
@@ -74,7 +77,9 @@ export function failureReply(error: unknown): Failure {
   if (error instanceof RedisRefusal) return { reply: errorReply(error.message), isBug: false };
   if (error instanceof CodedError) {
     const word = words[error.code] ?? 'ERR';
-    return { reply: errorReply(`${word} ${error.message}${outcomeOf(error)}`), isBug: false };
+    const step = error.code === 'TOKEN_MISSING' ? `: ${tokenStep}` : '';
+    const text = `${word} ${error.message}${step}${outcomeOf(error)}`;
+    return { reply: errorReply(text), isBug: false };
   }
   return { reply: errorReply('ERR the server failed; its log has the reason'), isBug: true };
 }

@@ -130,8 +130,9 @@ function select(call: RedisCall): RespReply {
   call.client.keyspace = name === '0' ? null : name;
   if (name === '0') return okReply;
   if (mayKnow(call, name) && call.ports.coordinator.rings.find(name) !== undefined) return okReply;
-  if (/^-?\d+$/.test(name)) throw new RedisRefusal('ERR DB index is out of range');
-  throw new RedisRefusal(`ERR no ring '${name}' is here`);
+  // As Redis begins it.
+  const numbered = 'ERR DB index is out of range: 0 is the only one, SELECT takes names of rings';
+  throw new RedisRefusal(/^-?\d+$/.test(name) ? numbered : `ERR no ring '${name}' is here`);
 }
 
 /**

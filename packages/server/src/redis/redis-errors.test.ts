@@ -27,6 +27,11 @@ test.each<[ErrorCode, string | undefined, string]>([
   // A read, or a request that never became a write.
   ['NOT_ENOUGH_REPLICAS', undefined, 'NOREPLICAS why'],
   ['KEY_INVALID', undefined, 'ERR why'],
+  [
+    'TOKEN_MISSING',
+    undefined,
+    'NOAUTH why: send AUTH ID SECRET; ring-builder access grant creates a token',
+  ],
 ])('an error %s with outcome %s is answered: %s', (code, outcome, text) => {
   expect(textOf(failed(code, outcome))).toBe(text);
 });

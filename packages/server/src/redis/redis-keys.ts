@@ -38,7 +38,8 @@ async function mget(call: RedisCall): Promise<RespReply> {
     const value = await readValue(call, key);
     bytes += value?.length ?? 0;
     if (bytes > redisAnswerBytesMax) {
-      throw new RedisRefusal(`ERR the values have more than ${redisAnswerBytesMax} bytes together`);
+      const what = `the values have more than ${redisAnswerBytesMax} bytes together`;
+      throw new RedisRefusal(`ERR ${what}: get fewer keys at once`);
     }
     return valueReply(value);
   });

@@ -91,7 +91,7 @@ async function dbsize(call: RedisCall): Promise<RespReply> {
 }
 
 function refuseWrites(): RespReply {
-  throw new RedisRefusal('ERR no command deletes a whole keyspace');
+  throw new RedisRefusal('ERR no command deletes a whole keyspace: SCAN it, and DEL its keys');
 }
 
 const keyless = { keys: 'none', effect: 'none' } as const;
