@@ -121,6 +121,18 @@ test('a folder that is deleted while the trash is listed is left out', async () 
   expect((await store.trash.list()).map((one) => one.name)).toEqual([name]);
 });
 
+test('a file that was dropped in place of a folder does not keep others in the trash', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  const name = await dropped(store);
+  const file = join(place.directory, 'trash', '999.test.7.unknown');
+  writeFileSync(file, 'a few bytes');
+  expect((await store.trash.list()).map((one) => one.name)).toEqual([name]);
+  const gone = await store.trash.trim({ beforeMs: 2_000, bytesMax: 1e12 });
+  expect(gone).toHaveLength(2);
+  expect(existsSync(file)).toBe(false);
+});
+
 describe('a restore from the trash', () => {
   test('a restored file has its records, is filling and has a new incarnation', async () => {
     await using place = scratch();

@@ -97,7 +97,9 @@ export async function removeTrash(root: string, name: string): Promise<void> {
   await syncDirectory(trash);
 }
 
+/** 0 for anything but a folder: a drop also moves what somebody put in place of a folder here. */
 async function folderBytes(directory: string): Promise<number> {
+  if (!(await stat(directory)).isDirectory()) return 0;
   let bytes = 0;
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
