@@ -69,6 +69,8 @@ test.each([
   ['[0:0:0:0:0:0:0:1]:6201', '[::1]:6201'],
   ['[FD00::00A]', 'fd00::a'],
   ['[::ffff:127.0.0.1]:1', '[::FFFF:7f00:1]:1'],
+  ['[::ffff:10.0.200.1]:1', '10.0.200.1:1'],
+  ['[0:0:0:0:0:FFFF:a00:c801]:1', '10.0.200.1:1'],
   ['[fe80::1%eth0]:1', '[FE80::1%eth0]:1'],
   ['bücher.example:1', 'xn--bcher-kva.example:1'],
   ['db_1:1', 'DB_1:1'],
@@ -83,12 +85,14 @@ test.each([
   ['[::1]:1', '[::2]:1'],
   ['[fe80::1%eth0]:1', '[fe80::1%eth1]:1'],
   ['127.0.0.1:1', '127.0.0.2:1'],
+  ['[::fffe:10.0.0.1]:1', '10.0.0.1:1'],
+  ['[::10.0.0.1]:1', '10.0.0.1:1'],
 ])('%s and %s are two addresses', (one, other) => {
   const [first, second] = [one, other].map((typed) => splitAddress(typed));
   expect(comparableAddress(first!)).not.toBe(comparableAddress(second!));
 });
 
-test.each(['LocalHost', 'localhost.', '0:0:0:0:0:0:0:1', '::FFFF:127.0.0.1', '127.9.9.9'])(
+test.each(['LocalHost', 'localhost.', '0:0:0:0:0:0:0:1', '::FFFF:7f00:1', '127.9.9.9'])(
   '%s is only reached from this machine',
   (host) => expect(isLoopback(host)).toBe(true),
 );

@@ -42,9 +42,13 @@ function isHostName(name: string): boolean {
   return ipv4.test(name) && name.split('.').every((part) => Number(part) <= 255);
 }
 
+/** An IPv4 address as URLs write it within IPv6 (RFC 4291, 2.5.5.2), in two hexadecimal groups. */
+const mappedIpv4 = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
+
 /**
- * Returns one spelling for all spellings of an address: in lower case, IPv6 in its short form,
- * names in punycode and without a final dot. For comparisons alone: rings keep what was typed.
+ * Returns one spelling for all spellings of an address: in lower case, IPv6 in its short form, IPv4
+ * not within IPv6, names in punycode and without a final dot. For comparisons alone: rings keep
+ * what was typed.
  */
 export function comparableAddress({ ip, port }: Address): string {
   return `${comparableHost(ip)}:${port}`;
@@ -54,12 +58,18 @@ function comparableHost(ip: string): string {
   if (plainIpv4.test(ip)) return ip;
   const url = `http://${ip.includes(':') ? `[${ip}]` : ip.replace(/\.$/, '')}`;
   // No URL has the zone of a link-local address.
-  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ip.toLowerCase();
+  if (!URL.canParse(url)) return ip.toLowerCase();
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  const groups = mappedIpv4
+    .exec(host)
+    ?.slice(1)
+    .map((group) => Number.parseInt(group, 16));
+  return groups?.flatMap((group) => [group >> 8, group & 0xff]).join('.') ?? host;
 }
 
 /** Whether only programs of this machine reach the host; IPv4 may be written as in IPv6. */
 export function isLoopback(ip: string): boolean {
-  const plain = comparableHost(ip.replace(/^::ffff:/i, ''));
+  const plain = comparableHost(ip);
   return plain === 'localhost' || plain === '::1' || (ipv4.test(plain) && plain.startsWith('127.'));
 }
 
