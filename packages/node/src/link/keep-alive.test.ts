@@ -1,5 +1,6 @@
 // A silent connection is ended after some pings. Any byte keeps it.
 import { EventEmitter } from 'node:events';
+import { slowMessageBytesMin } from '@ringwright/base/limits-wire';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { idleLooks, keepAlive, lookIntervalMs, silentMax, silentSendingMax } from './keep-alive.ts';
@@ -15,8 +16,10 @@ function watched(arrivingBytes: number, waiting = true) {
     OPEN: 1,
     readyState: 1,
     isPaused: false,
-    ping: () => {
+    lastPing: '',
+    ping: (content: string) => {
       seen.push('ping');
+      socket.lastPing = content;
       stream.bytesRead += arrivingBytes;
       stream.bytesWritten += 6;
     },
@@ -63,6 +66,30 @@ test('while a long message is being sent, an older release may be silent between
   expect(seen).not.toContain('end');
   pass(1);
   expect(seen.at(-1)).toBe('end');
+});
+
+test('what comes while a long message is being sent does not shorten the time for it', () => {
+  const { seen, socket, stream, pass } = watched(0);
+  stream.bytesWritten += 1_000_000;
+  pass(silentSendingMax - 1);
+  stream.bytesRead += 1;
+  pass(silentSendingMax);
+  expect(seen).not.toContain('end');
+  stream.bytesRead += 1;
+  socket.emit('pong', Buffer.from(socket.lastPing));
+  pass(silentMax);
+  expect(seen).not.toContain('end');
+  pass(1);
+  expect(seen.at(-1)).toBe('end');
+});
+
+test('the receiver of a long message pings although it waits for nothing', () => {
+  const { seen, stream, pass } = watched(0, false);
+  for (let look = 1; look < idleLooks; look += 1) {
+    stream.bytesRead += slowMessageBytesMin;
+    pass(1);
+  }
+  expect(seen).toEqual(pings(idleLooks - 1));
 });
 
 test('a suspended process ends no connection before it reads what has come meanwhile', () => {

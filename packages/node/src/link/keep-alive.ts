@@ -6,7 +6,10 @@ import type { WebSocket } from 'ws';
 /** Counts what has come, and what was handed over to be sent. */
 export type Stream = Pick<Socket, 'bytesRead' | 'bytesWritten'>;
 
-/** How often a connection is looked at, and pinged while calls wait for their answers. */
+/**
+ * How often a connection is looked at, and pinged while calls wait for their answers or a long
+ * message arrives.
+ */
 export const lookIntervalMs = 1_000;
 /** Looks between two pings of an idle connection: a server may have thousands. */
 export const idleLooks = 5;
@@ -16,8 +19,8 @@ export const idleLooks = 5;
  */
 export const silentMax = 4;
 /**
- * The same while a message is being sent: a pong has to wait for its end on a slow line, and older
- * releases send their own pings every 5 s.
+ * The same while a long message is being sent: a pong has to wait for its end on a slow line, and
+ * older releases send their own pings every 5 s.
  */
 export const silentSendingMax = 6;
 
@@ -25,25 +28,34 @@ export const silentSendingMax = 6;
  * Terminates an open socket that receives no byte for some looks after a ping. Bytes count and not
  * messages: a long message takes many seconds of a slow line, and a pong waits behind it. Looks
  * count and not the time: what arrived while this process was suspended has not been read yet.
+ *
+ * A ping carries the count of bytes before it, and the pong repeats that (RFC 6455, 5.5.3): so many
+ * have reached the other end. A byte from there does not tell: it may have sent that while a long
+ * message was on its way.
  */
 export function keepAlive(socket: WebSocket, stream: Stream, isWaiting: () => boolean): void {
   let [looks, silent, isPinged] = [0, 0, false];
-  let [bytesRead, sentWhenRead] = [-1, 0];
+  let [bytesRead, bytesReceived] = [-1, 0];
   const timer = setInterval(() => {
+    const newBytes = stream.bytesRead - bytesRead;
+    bytesRead = stream.bytesRead;
     // A paused socket may receive nothing.
-    if (stream.bytesRead !== bytesRead || socket.isPaused) {
-      [bytesRead, sentWhenRead] = [stream.bytesRead, stream.bytesWritten];
-      [silent, isPinged] = [0, false];
-    } else if (isPinged) silent += 1;
-    const isSending = stream.bytesWritten - sentWhenRead >= slowMessageBytesMin;
+    if (newBytes > 0 || socket.isPaused) [silent, isPinged] = [0, false];
+    else if (isPinged) silent += 1;
+    const isSending = stream.bytesWritten - bytesReceived >= slowMessageBytesMin;
     if (silent >= (isSending ? silentSendingMax : silentMax)) {
       socket.terminate();
       return;
     }
     looks += 1;
-    if (!isWaiting() && looks % idleLooks !== 0) return;
-    if (socket.readyState === socket.OPEN) socket.ping();
+    // The sender of a long message gets no pong before its end.
+    const isReceiving = newBytes >= slowMessageBytesMin;
+    if (!isWaiting() && !isReceiving && looks % idleLooks !== 0) return;
+    if (socket.readyState === socket.OPEN) socket.ping(String(stream.bytesWritten));
     isPinged = true;
   }, lookIntervalMs);
+  socket.on('pong', (count) => {
+    bytesReceived = Number(String(count));
+  });
   socket.on('close', () => clearInterval(timer));
 }
