@@ -82,9 +82,10 @@ interface UnansweredFrame {
 const MISUNDERSTOOD = `more than ${misunderstoodCallsMax} calls are unknown or malformed`;
 
 export class CallChannel implements Caller {
+  /** Calls to the other end that wait for their answers. */
+  readonly waiting: WaitingCalls;
   readonly #port: ChannelPort;
   readonly #handlers: ReadonlyMap<string, CallHandler>;
-  readonly #waiting: WaitingCalls;
   #outgoing: Uint8Array[] = [];
   #outgoingBytes = 0;
   #flushPlanned = false;
@@ -98,12 +99,7 @@ export class CallChannel implements Caller {
   constructor(port: ChannelPort, handlers: ReadonlyMap<string, CallHandler>) {
     this.#port = port;
     this.#handlers = handlers;
-    this.#waiting = new WaitingCalls(port);
-  }
-
-  /** Whether calls to the other end wait for their answers. */
-  get isWaiting(): boolean {
-    return this.#waiting.size > 0;
+    this.waiting = new WaitingCalls(port);
   }
 
   /**
@@ -131,7 +127,7 @@ export class CallChannel implements Caller {
       // #finish validates the answer against the kind's schema first.
       const finish = resolve as (answer: unknown) => void;
       const time = { bytes: packed.bytes.length, timeoutMs };
-      this.#waiting.add(id, { kind, resolve: finish, reject }, time);
+      this.waiting.add(id, { kind, resolve: finish, reject }, time);
       this.#post(packed);
     });
   }
@@ -146,7 +142,7 @@ export class CallChannel implements Caller {
     if (envelopes === null) return { code: 1007, reason: 'not a frame of calls and answers' };
     const frame: UnansweredFrame = { calls: 0, bytes: 0 };
     const closing = this.#takeAll(envelopes, frame);
-    this.#waiting.endOverdue();
+    this.waiting.endOverdue();
     if (frame.calls > 0) {
       frame.bytes = bytes.length + frame.calls * answeringCallBytes;
       this.#port.answering(frame.bytes);
@@ -169,7 +165,7 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return;
     this.#closed = reason;
     this.#outgoing = [];
-    this.#waiting.rejectAll(reason);
+    this.waiting.rejectAll(reason);
   }
 
   async #answer([, id, method, body]: CallEnvelope, frame: UnansweredFrame): Promise<void> {
@@ -214,7 +210,7 @@ export class CallChannel implements Caller {
   }
 
   #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
-    const call = this.#waiting.take(envelope[1]);
+    const call = this.waiting.take(envelope[1]);
     if (call === undefined) return; // answered after its timeout
     if (envelope[0] === 2) {
       call.reject(errorFromDocument(envelope[2]));
@@ -247,7 +243,7 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return;
     if (long !== null || !this.#hasRoomFor(bytes)) this.#flush();
     if (long !== null) {
-      this.#port.send(bytes);
+      this.#send(bytes);
       return;
     }
     this.#outgoing.push(bytes);
@@ -273,6 +269,12 @@ export class CallChannel implements Caller {
     const frame = joinFrame(this.#outgoing);
     this.#outgoing = [];
     this.#outgoingBytes = 0;
+    this.#send(frame);
+  }
+
+  /** To be called when no call waits in front of the frame. */
+  #send(frame: Uint8Array): void {
+    this.waiting.noteSent();
     this.#port.send(frame);
   }
 }

@@ -35,6 +35,49 @@ test('a long request has the time that a slow line takes for it in addition', as
   expect(clock.timers).toBe(0);
 });
 
+test('calls behind a long request have the time of the line for it too', async () => {
+  const { clock, ends, add } = waitingCalls();
+  add(1, 1_000_000);
+  add(2, 1_000_000);
+  add(3);
+  await clock.advance(timeoutMs + 2 * (1_000_000 / slowLinkRate) - 1);
+  expect(ends).toEqual(['1 ended']);
+  await clock.advance(1);
+  expect(ends).toEqual(['1 ended', '2 ended', '3 ended']);
+  add(4);
+  await clock.advance(timeoutMs);
+  expect(ends.at(-1)).toBe('4 ended');
+  expect(clock.timers).toBe(0);
+});
+
+test('requests beyond the longest message add no time', async () => {
+  const { clock, ends, add } = waitingCalls();
+  for (let id = 1; id <= 20; id += 1) add(id, 1_000_000);
+  await clock.advance(timeoutMs + slowLinkMsMax);
+  expect(ends).toHaveLength(20);
+});
+
+test('a request that the other end has received has its timeout from then on', async () => {
+  const { clock, calls, ends, add } = waitingCalls();
+  add(1, 1_000_000);
+  calls.noteSent();
+  add(2, 1_000_000);
+  await clock.advance(1_000);
+  calls.noteReceived(calls.sentId);
+  add(3);
+  await clock.advance(timeoutMs - 1);
+  expect(ends).toEqual([]);
+  await clock.advance(1);
+  expect(ends).toEqual(['1 ended']);
+  calls.take(2)?.resolve(2);
+  add(4);
+  await clock.advance(timeoutMs);
+  expect(ends).toEqual(['1 ended', '2 answered', '4 ended']);
+  await clock.advance(1_000_000 / slowLinkRate);
+  expect(ends.at(-1)).toBe('3 ended');
+  expect(clock.timers).toBe(0);
+});
+
 test('a call waits for the end of a message that is arriving, and for no further one', async () => {
   const { clock, line, calls, ends, add } = waitingCalls();
   add(1);

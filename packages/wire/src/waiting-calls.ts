@@ -21,9 +21,15 @@ interface WaitingCall {
 }
 
 interface TimedCall extends WaitingCall {
-  readonly ms: number;
+  /** Bytes of the request; 0 for a short one. */
+  readonly bytes: number;
+  readonly timeoutMs: number;
+  /** The time that the call has now. */
+  ms: number;
   cancelTimeout: () => void;
 }
+
+const nothing = (): void => undefined;
 
 /** Time that the slowest line takes for a message: the timeout of a call is longer by it. */
 function slowLinkMs(bytes: number): number {
@@ -36,6 +42,11 @@ export const slowLinkMsMax = slowLinkMs(socketMessageBytesMax);
 export class WaitingCalls {
   readonly #port: WaitingPort;
   readonly #calls = new Map<number, TimedCall>();
+  #lastId = 0;
+  #sentId = 0;
+  /** Calls with more time, in the order of their requests, which may still be on the line. */
+  readonly #onLine = new Map<number, TimedCall>();
+  #bytesOnLine = 0;
   /** Calls whose time ended in the middle of a message, which may be their answer. */
   #overdue: number[] = [];
 
@@ -47,14 +58,44 @@ export class WaitingCalls {
     return this.#calls.size;
   }
 
+  /** The last call that was handed over to be sent. */
+  get sentId(): number {
+    return this.#sentId;
+  }
+
+  /** To be called when all calls so far are handed over to be sent. */
+  noteSent(): void {
+    this.#sentId = this.#lastId;
+  }
+
   /**
    * The call is rejected with PEER_TIMEOUT after `timeoutMs` and the time that a slow line takes
-   * for the `bytes` of its request. The pings of the connection find a dead line sooner.
+   * for the `bytes` of its request and of those before it on the line. The pings of the connection
+   * find a dead line sooner.
    */
   add(id: number, call: WaitingCall, { bytes, timeoutMs }: { bytes: number; timeoutMs: number }) {
-    const ms = timeoutMs + slowLinkMs(bytes);
-    const cancelTimeout = this.#port.after(ms, () => this.#end(id));
-    this.#calls.set(id, { ...call, ms, cancelTimeout });
+    const longBytes = bytes < slowMessageBytesMin ? 0 : bytes;
+    const lineMs = Math.min(slowLinkMs(this.#bytesOnLine + longBytes), slowLinkMsMax);
+    const timed = { ...call, bytes: longBytes, timeoutMs, ms: 0, cancelTimeout: nothing };
+    this.#calls.set(id, timed);
+    this.#lastId = id;
+    this.#setTime(id, timed, timeoutMs + lineMs);
+    if (lineMs === 0) return;
+    this.#onLine.set(id, timed);
+    this.#bytesOnLine += longBytes;
+  }
+
+  /**
+   * To be called when the other end has received the request `lastId` and all before it: from then
+   * on each of them has its timeout, and no time for the line.
+   */
+  noteReceived(lastId: number): void {
+    for (const [id, call] of this.#onLine) {
+      if (id > lastId) break;
+      this.#leaveLine(id);
+      call.cancelTimeout();
+      this.#setTime(id, call, call.timeoutMs);
+    }
   }
 
   /** Returns the call and forgets it; undefined if its time has ended. */
@@ -62,6 +103,7 @@ export class WaitingCalls {
     const call = this.#calls.get(id);
     if (call === undefined) return undefined;
     this.#calls.delete(id);
+    this.#leaveLine(id);
     call.cancelTimeout();
     return call;
   }
@@ -77,12 +119,25 @@ export class WaitingCalls {
     for (const id of [...this.#calls.keys()]) this.take(id)?.reject(reason);
   }
 
+  #setTime(id: number, call: TimedCall, ms: number): void {
+    call.ms = ms;
+    call.cancelTimeout = this.#port.after(ms, () => this.#end(id));
+  }
+
+  #leaveLine(id: number): void {
+    const call = this.#onLine.get(id);
+    if (call === undefined) return;
+    this.#onLine.delete(id);
+    this.#bytesOnLine -= call.bytes;
+  }
+
   #end(id: number): void {
     const call = this.#calls.get(id);
     if (call === undefined || this.#port.arrivingBytes() < slowMessageBytesMin) {
       this.#reject(id);
       return;
     }
+    this.#leaveLine(id);
     this.#overdue.push(id);
     call.cancelTimeout = this.#port.after(slowLinkMsMax, () => this.#reject(id));
   }

@@ -8,8 +8,8 @@ import { idleLooks, keepAlive, lookIntervalMs, silentMax, silentSendingMax } fro
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** `arrivingBytes`: what comes after each ping. `waiting`: whether calls wait for an answer. */
-function watched(arrivingBytes: number, waiting = true) {
+/** `arrivingBytes`: what comes after each ping. `size`: calls that wait for an answer. */
+function watched(arrivingBytes: number, size = 1) {
   const seen: string[] = [];
   const stream = { bytesRead: 0, bytesWritten: 0 };
   const socket = Object.assign(new EventEmitter(), {
@@ -28,7 +28,8 @@ function watched(arrivingBytes: number, waiting = true) {
       socket.emit('close');
     },
   });
-  keepAlive(socket as unknown as WebSocket, stream, () => waiting);
+  const noteReceived = (id: number): void => void seen.push(`received ${id}`);
+  keepAlive(socket as unknown as WebSocket, stream, { size, sentId: 7, noteReceived });
   const pass = (looks: number) => vi.advanceTimersByTime(looks * lookIntervalMs);
   pass(1); // whatever came before counts as life
   return { seen, socket, stream, pass };
@@ -77,6 +78,7 @@ test('what comes while a long message is being sent does not shorten the time fo
   expect(seen).not.toContain('end');
   stream.bytesRead += 1;
   socket.emit('pong', Buffer.from(socket.lastPing));
+  expect(seen.at(-1)).toBe('received 7');
   pass(silentMax);
   expect(seen).not.toContain('end');
   pass(1);
@@ -84,7 +86,7 @@ test('what comes while a long message is being sent does not shorten the time fo
 });
 
 test('the receiver of a long message pings although it waits for nothing', () => {
-  const { seen, stream, pass } = watched(0, false);
+  const { seen, stream, pass } = watched(0, 0);
   for (let look = 1; look < idleLooks; look += 1) {
     stream.bytesRead += slowMessageBytesMin;
     pass(1);
@@ -104,7 +106,7 @@ test('a suspended process ends no connection before it reads what has come meanw
 });
 
 test('an idle connection is pinged rarely, and ends when a ping has no answer', () => {
-  const { seen, stream, pass } = watched(0, false);
+  const { seen, stream, pass } = watched(0, 0);
   pass(idleLooks - 1);
   expect(seen).toEqual(pings(1));
   stream.bytesRead += 1;

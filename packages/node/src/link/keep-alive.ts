@@ -1,10 +1,12 @@
 // Detects vanished connections by pings, at both ends.
 import type { Socket } from 'node:net';
 import { slowMessageBytesMin } from '@ringwright/base/limits-wire';
+import type { CallChannel } from '@ringwright/wire/call-channel';
 import type { WebSocket } from 'ws';
 
 /** Counts what has come, and what was handed over to be sent. */
 export type Stream = Pick<Socket, 'bytesRead' | 'bytesWritten'>;
+type Calls = Pick<CallChannel['waiting'], 'size' | 'sentId' | 'noteReceived'>;
 
 /**
  * How often a connection is looked at, and pinged while calls wait for their answers or a long
@@ -29,11 +31,11 @@ export const silentSendingMax = 6;
  * messages: a long message takes many seconds of a slow line, and a pong waits behind it. Looks
  * count and not the time: what arrived while this process was suspended has not been read yet.
  *
- * A ping carries the count of bytes before it, and the pong repeats that (RFC 6455, 5.5.3): so many
- * have reached the other end. A byte from there does not tell: it may have sent that while a long
- * message was on its way.
+ * A ping carries the count of bytes and the last call before it, and the pong repeats them (RFC
+ * 6455, 5.5.3): these have reached the other end. A byte from there does not tell: it may have sent
+ * that while a long message was on its way.
  */
-export function keepAlive(socket: WebSocket, stream: Stream, isWaiting: () => boolean): void {
+export function keepAlive(socket: WebSocket, stream: Stream, calls: Calls): void {
   let [looks, silent, isPinged] = [0, 0, false];
   let [bytesRead, bytesReceived] = [-1, 0];
   const timer = setInterval(() => {
@@ -50,12 +52,14 @@ export function keepAlive(socket: WebSocket, stream: Stream, isWaiting: () => bo
     looks += 1;
     // The sender of a long message gets no pong before its end.
     const isReceiving = newBytes >= slowMessageBytesMin;
-    if (!isWaiting() && !isReceiving && looks % idleLooks !== 0) return;
-    if (socket.readyState === socket.OPEN) socket.ping(String(stream.bytesWritten));
+    if (calls.size === 0 && !isReceiving && looks % idleLooks !== 0) return;
+    if (socket.readyState === socket.OPEN) socket.ping(`${stream.bytesWritten} ${calls.sentId}`);
     isPinged = true;
   }, lookIntervalMs);
-  socket.on('pong', (count) => {
-    bytesReceived = Number(String(count));
+  socket.on('pong', (content) => {
+    const [bytes = 0, callId = 0] = String(content).split(' ').map(Number);
+    bytesReceived = bytes;
+    calls.noteReceived(callId);
   });
   socket.on('close', () => clearInterval(timer));
 }

@@ -16,11 +16,17 @@ const echo = messageKind({
 });
 const grow = messageKind({ method: 'grow', request: z.int(), answer: z.instanceof(Uint8Array) });
 const never = messageKind({ method: 'never', request: z.null(), answer: z.null() });
+const hang = messageKind({
+  method: 'hang',
+  request: z.instanceof(Uint8Array),
+  answer: z.null(),
+});
 const handlers = new Map(
   [
     { ...echo, answer: (bytes: unknown) => (bytes as Uint8Array).subarray(0, 1) },
     { ...grow, answer: (length: unknown) => Buffer.alloc(length as number, 7) },
     { ...never, answer: () => new Promise(() => undefined) },
+    { ...hang, answer: () => new Promise(() => undefined) },
   ].map(({ method, ...handler }) => [method, handler]),
 );
 const value = Buffer.alloc(1_000_000, 7);
@@ -69,6 +75,12 @@ test('a long request outlives its timeout, and a short one before it does not', 
   expect(line.requests.held).toBeGreaterThan(0);
   line.requests.allow(value.length);
   expect(await long).toEqual(value.subarray(0, 1));
+});
+
+test('a long request that has arrived has no more time than a short one', async () => {
+  const { fast } = await connected();
+  const message = `the server did not answer 'hang' within ${timeoutMs} ms`;
+  await expect(fast.call(hang, value, timeoutMs)).rejects.toMatchObject({ message });
 });
 
 test('an answer that comes in parts is awaited to its end', async () => {

@@ -42,10 +42,8 @@ export function socketChannel(
   let arrivingBytes = (): number => 0;
   const watch = (open: Stream): void => {
     arrivingBytes = countArriving(socket, open);
-    keepAlive(socket, open, () => channel.isWaiting);
+    keepAlive(socket, open, channel.waiting);
   };
-  if (stream === undefined) socket.once('upgrade', (answer) => watch(answer.socket));
-  else watch(stream);
   const reportBytes = budget.connection(socket);
   let [answeringBytes, isLeaving, ignoresMessages] = [0, false, false];
   const closeOnceIdle = (): void => {
@@ -80,6 +78,8 @@ export function socketChannel(
     },
     handlers,
   );
+  if (stream === undefined) socket.once('upgrade', (answer) => watch(answer.socket));
+  else watch(stream);
   socket.on('message', (data, isBinary) => {
     // After a refusal or while leaving, further messages are ignored.
     ignoresMessages ||= isLeaving || socket.readyState !== socket.OPEN;
