@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
+import { needsToken } from '../servers/advice-rows.ts';
 import type { RingStatus, Room } from '../servers/server-status.ts';
 
 /** In display order: stages that need attention come first. */
@@ -83,6 +84,11 @@ function rowOf(move: Move, status: RingStatus | Error | undefined): MoveRow {
  */
 export function hasNoRing(status: RingStatus | Error | undefined): boolean {
   return status instanceof CodedError && status.code === 'RING_UNKNOWN';
+}
+
+/** Whether the server runs, but refuses the token of this command, or that it shows none. */
+export function hasNoAccess(status: RingStatus | Error | undefined): status is CodedError {
+  return status instanceof CodedError && needsToken.has(status.code);
 }
 
 /** Gives a reason for every move that has not begun. */

@@ -1,17 +1,19 @@
 // Tracks the moves of a rollout and shows them after every look.
 import { setTimeout } from 'node:timers/promises';
-import { resultOrError } from '@ringwright/base/coded-error';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { completeWaitMsMax } from '@ringwright/base/limits-copies';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { movesComplete } from '@ringwright/wire/moves';
 import type { Context } from '../cli/command.ts';
+import { isFinal } from '../servers/advice.ts';
+import { tokenAdvice } from '../servers/advice-rows.ts';
 import { giveTrust } from '../servers/give-trust.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { connectTimeoutMs, fanOut, withServer } from '../servers/server-connection.ts';
 import { beaconMinutes, trustToGive } from '../versions/sign-beacon.ts';
 import { askMoves } from './ask-moves.ts';
 import { noMoveRate, observe } from './move-rate.ts';
-import { type MoveRow, moveRows, type StatusByDevice } from './move-rows.ts';
+import { hasNoAccess, type MoveRow, moveRows, type StatusByDevice } from './move-rows.ts';
 import { drawBoard } from './print-board.ts';
 
 /** Short, so that a small move need not wait for the look that sees its end. */
@@ -33,7 +35,10 @@ export interface MovesSnapshot {
 }
 
 export interface MoveWatch {
-  /** Asks all servers of the version and shows their answers. Also renews beacons. */
+  /**
+   * Asks all servers of the version and shows their answers. Also renews beacons. Throws
+   * TOKEN_REFUSED and the like if no server answers, and one refuses the token for good.
+   */
   readonly look: (head: StoredVersion, doing: string) => Promise<MovesSnapshot>;
   /** Pauses until the next look. `tookMs`: duration of the last one. */
   readonly pause: (head: StoredVersion, tookMs: number) => Promise<void>;
@@ -58,6 +63,7 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
     look: async (head, doing) => {
       await renewBeacon(head);
       const statuses = await askMoves(head.ring, ringTargets(head.ring, head.state));
+      requireAccess(statuses);
       const rows = moveRows(head.ring, statuses);
       lastSnapshot = { version: head.ring.version, rows };
       rate = observe(rate, rows, context.nowMs());
@@ -65,6 +71,18 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
       return { statuses, rows };
     },
   };
+}
+
+/** A token may expire or be revoked during a rollout. To wait for the servers would not help. */
+function requireAccess(statuses: StatusByDevice): void {
+  const answers = [...statuses.values()];
+  const refusal = answers.find((one) => hasNoAccess(one) && isFinal(one.code));
+  if (!(refusal instanceof CodedError) || answers.some((one) => !(one instanceof Error))) return;
+  const { code, message, details } = refusal;
+  throw new CodedError(code, `the servers refuse this command: ${message}`, {
+    hint: `${tokenAdvice.text}; then repeat the command: it continues where it stopped`,
+    details,
+  });
 }
 
 /** A third of a beacon's life: if a server is not reached, two more attempts follow. */

@@ -121,12 +121,14 @@ export const pendingAccess: AdviceRule = ({ ring: { keyspace }, access }) => {
   return { command: `push ${keyspace}`, text };
 };
 
-export const token: AdviceRule = () => ({
+export const tokenAdvice: Advice = {
   command: 'access list',
   text:
     'use a token with that role: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +
     'ring-builder access list shows the tokens, access grant NAME --operator --metrics creates one',
-});
+};
+
+export const token: AdviceRule = () => tokenAdvice;
 
 /**
  * `address`: a server that refuses the version; empty if none was asked because signatures are

@@ -1,5 +1,6 @@
 // Tests that a rollout that ends because of a full disk names the disk, its free and needed space,
 // and the next commands.
+import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -109,4 +110,12 @@ test('if a split fills slots on a removed server, the hint is to start it or to 
       'ring-builder moves cities cancel d1 && ' +
       "ring-builder commit cities -m 'will not come back' && ring-builder rollout cities",
   );
+});
+
+test('servers that refuse the token run: the hint is neither to remove nor to force', () => {
+  const refusal = new CodedError('TOKEN_REFUSED', 'the token is not granted here');
+  const statuses = new Map([1, 2].map((id) => [id, refusal]));
+  const { message, hint } = stall(statuses);
+  expect(message).toContain('partition 2 failed: the token is not granted here');
+  expect(hint).toMatch(/^d1 d2 refuse this command: use a token with that role: [^;]*; [^;]*$/);
 });

@@ -6,8 +6,9 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
-import type { MoveRow, StatusByDevice } from '../../moves/move-rows.ts';
+import { hasNoAccess, type MoveRow, type StatusByDevice } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
+import { tokenAdvice } from '../../servers/advice-rows.ts';
 import { ifNoRoom } from '../../servers/full-disk.ts';
 import { deviceNames, withoutForGood } from '../../servers/gone-for-good.ts';
 import { removedDevices } from '../../servers/ring-targets.ts';
@@ -45,7 +46,10 @@ export function stalledLoads(
 
 /** Returns joiners that do not answer. Removed servers that do not are not in `statuses`. */
 function silentOf(open: readonly MoveRow[], statuses: StatusByDevice): number[] {
-  const isSilent = (id: number): boolean => (statuses.get(id) ?? new Error()) instanceof Error;
+  const isSilent = (id: number): boolean => {
+    const status = statuses.get(id) ?? new Error();
+    return status instanceof Error && !hasNoAccess(status);
+  };
   const silent = open.flatMap(({ to }) => (to !== null && isSilent(to) ? to : []));
   return [...new Set(silent)];
 }
@@ -96,7 +100,11 @@ function hintFor(
   const standing = { ring, removed: removedDevices(state), ...(components && { components }) };
   const silent = silentOf(open, statuses);
   const stuck = stuckOf({ ring, state }, open, statuses);
+  const refusing = [...statuses].flatMap(([id, status]) => (hasNoAccess(status) ? id : []));
   const hints = [
+    ...(refusing.length === 0
+      ? []
+      : [`${deviceNames(refusing)} refuse this command: ${tokenAdvice.text}`]),
     ...(silent.length === 0
       ? []
       : [
