@@ -1,7 +1,8 @@
-// Tests what a port shows and logs: an expired TLS bundle, and a caller that is refused repeatedly.
+// Tests what a port shows and logs: a TLS bundle that has expired or is not valid yet, and a caller
+// that is refused repeatedly.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
@@ -35,6 +36,36 @@ test.skipIf(!opensslHere)('an expired bundle is shown and logged as an error', a
   expect(security.shown?.names).toContain('127.0.0.1');
   const hint = expect.stringContaining('certs rotate NAME');
   expect(lines[0]?.slice(0, 2)).toMatchObject(['error', { error: { hint } }]);
+});
+
+test.skipIf(!opensslHere)('a bundle that is not valid yet is not shown before it is', async () => {
+  await using folder = await scratchFolder();
+  const file = path.join(folder.path, 'bundle.pem');
+  const write = async (): Promise<void> => {
+    const { cert, key } = await makeCertificates(folder.path);
+    const pem = Buffer.concat([await readFile(key), await readFile(cert)]);
+    await writeFile(`${file}.new`, pem, { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  };
+  await write();
+  const { lines, log } = noted();
+  let aheadMs = 0;
+  const nowMs = () => Date.now() + aheadMs;
+  await using stack = new AsyncDisposableStack();
+  stack.adopt(await PortSecurity.open(file, { device, log, nowMs }), (one) => one.close());
+  aheadMs = -weekMs;
+  await write();
+  await expect
+    .poll(() => lines.at(-1), { timeout: 20_000 })
+    .toMatchObject([
+      'warn',
+      { error: { message: expect.stringContaining('is not valid before') } },
+      'the previous certificate stays in use',
+    ]);
+  aheadMs = 0;
+  const shown = ['info', { file }, 'certificate in use'];
+  await expect.poll(() => lines.at(-1), { timeout: 20_000 }).toMatchObject(shown);
+  expect(lines).toHaveLength(3);
 });
 
 test('repeated refusals of a caller are logged once, with a count at the end', async () => {

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { followFile } from './repeat.ts';
 import type { ShownCertificate } from './status/status.ts';
 import { RepeatedLines } from './telemetry/repeated-lines.ts';
-import { bundleEnded, readTlsBundle, type TlsBundle } from './tls-bundle.ts';
+import { bundleTimeError, readTlsBundle, type TlsBundle } from './tls-bundle.ts';
 
 /**
  * Value of `--tls`: shows the certificate that the device makes from its own key, which rings name.
@@ -56,9 +56,9 @@ export class PortSecurity {
     }
     const bundle = await readTlsBundle(tls);
     // The server starts anyway: between devices nobody looks at this certificate.
-    if (bundle.endsMs <= surroundings.nowMs()) {
-      const error = bundleEnded(tls, bundle.endsMs);
-      surroundings.log.error({ error }, 'the certificate has expired: clients refuse this server');
+    const error = bundleTimeError(tls, bundle, surroundings.nowMs());
+    if (error !== null) {
+      surroundings.log.error({ error }, 'the certificate is not valid: clients refuse this server');
     }
     const security = new PortSecurity(surroundings, true, bundle.identity);
     security.#follow(tls, bundle);
@@ -114,7 +114,8 @@ export class PortSecurity {
         const bundle = await readTlsBundle(file);
         const { key, cert } = bundle.identity;
         if (key === this.#identity.key && cert === this.#identity.cert) return;
-        if (bundle.endsMs <= nowMs()) throw bundleEnded(file, bundle.endsMs);
+        const error = bundleTimeError(file, bundle, nowMs());
+        if (error !== null) throw error;
         for (const port of this.#ports) port.show(bundle.identity);
         this.#identity = bundle.identity;
         note(bundle);

@@ -10,6 +10,7 @@ export interface TlsBundle {
   readonly identity: TlsIdentity;
   /** Host names and IP addresses by which clients may call the server. */
   readonly names: string;
+  readonly startsMs: number;
   readonly endsMs: number;
 }
 
@@ -32,16 +33,26 @@ export async function readTlsBundle(file: string): Promise<TlsBundle> {
   const certificate = parsed(file, () => new X509Certificate(first));
   const fits = parsed(file, () => certificate.checkPrivateKey(createPrivateKey(key)));
   if (!fits) throw invalid(file, 'its first certificate belongs to another key');
-  const endsMs = certificate.validToDate.getTime();
-  const identity = { key, cert: certificates.join('\n') };
-  return { identity, names: certificate.subjectAltName ?? '', endsMs };
+  const { validFromDate, validToDate, subjectAltName: names = '' } = certificate;
+  const [startsMs, endsMs] = [validFromDate.getTime(), validToDate.getTime()];
+  return { identity: { key, cert: certificates.join('\n') }, names, startsMs, endsMs };
 }
 
-/** The error for showing a bundle whose certificate has expired. */
-export function bundleEnded(file: string, endsMs: number): CodedError {
-  const message = `the certificate of ${file} expired on ${new Date(endsMs).toISOString()}`;
-  return new CodedError('TLS_BUNDLE_INVALID', message, {
-    hint: 'ring-builder certs rotate NAME creates the next one: replace this bundle with it',
+/** The error for showing a bundle outside the time of its certificate; null within it. */
+export function bundleTimeError(
+  file: string,
+  { startsMs, endsMs }: TlsBundle,
+  nowMs: number,
+): CodedError | null {
+  if (startsMs <= nowMs && nowMs < endsMs) return null;
+  const isEarly = nowMs < startsMs;
+  const time = new Date(isEarly ? startsMs : endsMs).toISOString();
+  const when = `${isEarly ? 'is not valid before' : 'expired on'} ${time}`;
+  const rotate = 'ring-builder certs rotate NAME creates the next one: replace this bundle with it';
+  return new CodedError('TLS_BUNDLE_INVALID', `the certificate of ${file} ${when}`, {
+    hint: isEarly
+      ? `correct the clock of this machine, or of the one that issued it; ${rotate}`
+      : rotate,
     details: { file },
   });
 }

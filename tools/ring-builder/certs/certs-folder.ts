@@ -61,8 +61,8 @@ function isBundle(file: string): boolean {
 }
 
 /**
- * Throws CERTS_UNKNOWN, also if the authority has expired: nobody would accept what it issues. And
- * SIGNING_KEY_UNKNOWN, SIGNING_KEY_LOCKED.
+ * Throws CERTS_UNKNOWN, also if the authority has expired or is not valid yet: nobody would accept
+ * what it issues. And SIGNING_KEY_UNKNOWN, SIGNING_KEY_LOCKED.
  */
 export async function openAuthority(certs: CertsFolder, context: Context): Promise<Authority> {
   const [cert] = certs.authorities;
@@ -71,11 +71,17 @@ export async function openAuthority(certs: CertsFolder, context: Context): Promi
       hint: 'ring-builder certs init creates an authority; --certs DIR selects another folder',
     });
   }
-  const { validToDate } = new X509Certificate(cert);
-  if (validToDate.getTime() <= context.nowMs()) {
-    const expired = `${authorityNameOf(cert)} expired at ${validToDate.toISOString()}`;
-    throw new CodedError('CERTS_UNKNOWN', `the certificate authority ${expired}`, {
-      hint: 'ring-builder certs rotate authority --step 1 creates the next one; then follow its steps',
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  const isEarly = context.nowMs() < validFromDate.getTime();
+  if (isEarly || validToDate.getTime() <= context.nowMs()) {
+    const end = isEarly
+      ? `is not valid before ${validFromDate.toISOString()}`
+      : `expired at ${validToDate.toISOString()}`;
+    const what = `the certificate authority ${authorityNameOf(cert)} ${end}`;
+    const rotate =
+      'ring-builder certs rotate authority --step 1 creates the next one; then follow its steps';
+    throw new CodedError('CERTS_UNKNOWN', what, {
+      hint: isEarly ? `is the clock of this machine right? if it is, ${rotate}` : rotate,
     });
   }
   const spki = spkiOfCertificate(cert);

@@ -188,6 +188,24 @@ test('an authority that has expired issues nothing until it is replaced', async 
   for (const { endsMs } of certificates) expect(endsMs).toBeGreaterThan(nowMs);
 });
 
+test('what was made while the clock was ahead is listed as not valid yet', async () => {
+  let nowMs = Date.parse('2027-11-21T00:00:00Z');
+  const home = await mkdtemp(join(tmpdir(), 'ring-builder-certs-'));
+  const passphrase = () => Promise.resolve('secret of the authority');
+  const keys = { folder: join(home, 'keys'), name: null, passphrase };
+  const tool = await ringBuilderHere({ nowMs: () => nowMs, keys });
+  await tool.json('certs init 10.0.0.1');
+  nowMs = Date.parse('2026-11-21T00:00:00Z');
+  const { exit, lines, next } = await tool.answer('certs list');
+  expect(lines.join('\n')).toMatch(
+    /10\.0\.0\.1 .* but not before 2027-11-20T23:00:00.000Z: rotate/,
+  );
+  expect([exit, next]).toEqual([1, 'ring-builder certs rotate authority --step 1']);
+  expect(await tool.refusal('certs rotate 10.0.0.1')).toEqual({ exit: 2, code: 'CERTS_UNKNOWN' });
+  for (const step of [1, 2, 3]) await tool.json(`certs rotate authority --step ${step}`);
+  expect((await tool.answer('certs list')).exit ?? 0).toBe(0);
+});
+
 test('without certificates, certs list advises certs init with the ring servers', async () => {
   const tool = await ringBuilderHere();
   expect((await tool.answer('certs list')).next).toBe('ring-builder certs init 10.0.0.1');

@@ -73,19 +73,21 @@ export const command: Command = {
 async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   const { folder, authorities, bundles } = await openCerts(args, context);
   const inUse = await hostsInRings(context.rings);
-  const soonMs = context.nowMs() + certificateWarnDays * 86_400_000;
+  const nowMs = context.nowMs();
+  const soonMs = nowMs + certificateWarnDays * 86_400_000;
   const all = [...authorities.map((cert) => [authorityNameOf(cert), cert] as const), ...bundles];
   const rows = all.map(([name, cert]) => {
-    const { validToDate, issuer } = new X509Certificate(cert);
-    const endsMs = validToDate.getTime();
+    const { validFromDate, validToDate, issuer } = new X509Certificate(cert);
+    const [startsMs, endsMs] = [validFromDate.getTime(), validToDate.getTime()];
     const names = namesOf(cert).map(({ value }) => value);
     const inRing = bundles.has(name) ? isInRing(names, inUse) : null;
     const endsSoon = endsMs <= soonMs;
-    return { name, names, issuer: issuer.replace(/^CN=/, ''), endsMs, endsSoon, inRing };
+    const times = { startsMs, endsMs, endsSoon };
+    return { name, names, issuer: issuer.replace(/^CN=/, ''), ...times, inRing };
   });
   const gone = rows.filter(({ inRing }) => inRing === false).map(({ name }) => name);
-  const ending = rows.find(({ endsSoon }) => endsSoon);
-  const step = ending?.name.startsWith('authority-') ? 'authority --step 1' : ending?.name;
+  const unfit = rows.find(({ startsMs, endsSoon }) => endsSoon || startsMs > nowMs);
+  const step = unfit?.name.startsWith('authority-') ? 'authority --step 1' : unfit?.name;
   const hosts = inUse.size > 0 ? [...inUse].sort() : ['10.0.0.1'];
   const after = rows.length === 0 ? quoteCommand(['init', ...hosts]) : 'issue 10.0.0.1';
   return {
@@ -96,7 +98,7 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
         { head: 'NAME', cell: ({ name }) => name },
         { head: 'FOR', cell: ({ names }) => names.join(', ') },
         { head: 'ISSUED BY', cell: ({ issuer }) => issuer },
-        { head: 'UNTIL', cell: ({ endsMs, endsSoon }) => untilText(endsMs, endsSoon) },
+        { head: 'UNTIL', cell: (row) => untilText(row, nowMs) },
       ]),
       gone.length > 0 && goneText(context.rings, folder, gone),
     ],
@@ -105,12 +107,21 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
         ? 'health'
         : `certs ${step === undefined ? after : `rotate ${step}`}`,
     ),
-    ...(ending !== undefined && { exit: 1 }),
+    ...(unfit !== undefined && { exit: 1 }),
   };
 }
 
-function untilText(endsMs: number, endsSoon: boolean): string {
-  return `${new Date(endsMs).toISOString()}${endsSoon ? ', rotate it' : ''}`;
+interface Times {
+  readonly startsMs: number;
+  readonly endsMs: number;
+  readonly endsSoon: boolean;
+}
+
+/** A clock that was ahead when the certificate was made leaves one that is not valid yet. */
+function untilText({ startsMs, endsMs, endsSoon }: Times, nowMs: number): string {
+  const [start, end] = [startsMs, endsMs].map((ms) => new Date(ms).toISOString());
+  if (startsMs > nowMs) return `${end}, but not before ${start}: rotate it, or correct the clock`;
+  return `${end}${endsSoon ? ', rotate it' : ''}`;
 }
 
 function goneText(rings: string, folder: string, gone: readonly string[]): string {
