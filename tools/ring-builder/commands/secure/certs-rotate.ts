@@ -1,5 +1,5 @@
 // ring-builder certs rotate: replaces bundles with new keys, and the authority in three steps:
-// clients trust A; then A and B; then B issues; then they trust B alone. No connection is refused
+// all trust A; then A and B; then B issues; then they trust B alone. No connection is refused
 // if the steps are kept apart.
 import { issueCertificate, namesOf } from '../../certs/certificate.ts';
 import {
@@ -37,9 +37,10 @@ export async function rotateAnswer(
   return {
     json: { bundles: files, changed: true },
     lines: [
-      ...files.map(
-        (file) =>
-          `${file}: copy it to its server and rename it into place; the server then reloads it`,
+      ...files.map((file, index) =>
+        isOfClient(certs.bundles.get(names[index] ?? '') ?? '')
+          ? `${file}: give it to its owner; the one before counts until it expires`
+          : `${file}: copy it to its server and rename it into place; the server then reloads it`,
       ),
       shortLife({ cert }, args, context),
     ],
@@ -47,12 +48,21 @@ export async function rotateAnswer(
   };
 }
 
+function isOfClient(cert: string): boolean {
+  return namesOf(cert).some(({ type }) => type === 'url');
+}
+
 type Step = '1' | '2' | '3';
 
+/** Servers started with `--client-ca` check clients by the same file. */
+const everywhere = 'give it to every client, and to every server with --client-ca';
+
 const afterStep: Readonly<Record<Step, string>> = {
-  1: 'step 1 of 3: give it to every client before step 2, or clients will refuse the new bundles',
-  2: 'step 2 of 3: put each bundle on its server before step 3, or clients will refuse the old ones',
-  3: 'step 3 of 3: give it to every client; certificates of the old authority are no longer valid',
+  1: `step 1 of 3: ${everywhere}, before step 2, or they will refuse the new certificates`,
+  2:
+    'step 2 of 3: put each bundle on its server, and give client certificates to their owners, ' +
+    'before step 3, or the old ones will be refused',
+  3: `step 3 of 3: ${everywhere}; where it is, certificates of the old authority do not count`,
 };
 
 /** Each step may be repeated. A completed step is not done again. */

@@ -188,6 +188,22 @@ test('an authority that has expired issues nothing until it is replaced', async 
   for (const { endsMs } of certificates) expect(endsMs).toBeGreaterThan(nowMs);
 });
 
+test('client certificates go to their owners, and the authority to servers too', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'ring-builder-certs-'));
+  const passphrase = () => Promise.resolve('secret of the authority');
+  const keys = { folder: join(home, 'keys'), name: null, passphrase };
+  const tool = await ringBuilderHere({ keys });
+  await tool.json('certs init 10.0.0.1');
+  await tool.json('certs issue ada --role operator');
+  const { lines } = await tool.answer('certs rotate 10.0.0.1 ada');
+  expect(lines[0]).toMatch(/10\.0\.0\.1\.pem: copy it to its server/);
+  expect(lines[1]).toMatch(/ada\.pem: give it to its owner/);
+  for (const step of [1, 2, 3]) {
+    const text = await tool.text(`certs rotate authority --step ${step}`);
+    expect(text).toContain(step === 2 ? 'client certificates to their owners' : '--client-ca');
+  }
+});
+
 test('what was made while the clock was ahead is listed as not valid yet', async () => {
   let nowMs = Date.parse('2027-11-21T00:00:00Z');
   const home = await mkdtemp(join(tmpdir(), 'ring-builder-certs-'));
