@@ -23,9 +23,6 @@ test('a certificate grants its roles until it expires; a foreign one grants noth
     const at = ['--certs', path.join(folder.path, owner), '--key-folder', `${folder.path}/keys`];
     return tool.json(['certs', ...words, ...at, '--passphrase-file', passphrase]);
   };
-  await certs('ours', 'init', '127.0.0.1');
-  await certs('ours', 'issue', 'ada', '--role', 'operator', '--role', 'metrics');
-  await certs('ours', 'issue', 'app', '--role', 'read:notes/pub', '--role', 'write:notes/pub');
   const toolAgo = (days: number) =>
     ringBuilderHere({
       nowMs: () => Date.now() - days * dayMs,
@@ -37,7 +34,11 @@ test('a certificate grants its roles until it expires; a foreign one grants noth
     });
   const aYearAgo = await toolAgo(400);
   const inOurs = ['--certs', path.join(folder.path, 'ours')];
+  await aYearAgo.json(['certs', 'init', '127.0.0.1', ...inOurs]);
   await aYearAgo.json(['certs', 'issue', 'old', '--role', 'operator', ...inOurs]);
+  await certs('ours', 'rotate', '127.0.0.1');
+  await certs('ours', 'issue', 'ada', '--role', 'operator', '--role', 'metrics');
+  await certs('ours', 'issue', 'app', '--role', 'read:notes/pub', '--role', 'write:notes/pub');
   await certs('theirs', 'init', '127.0.0.1');
   await certs('theirs', 'issue', 'eve', '--role', 'operator');
   const pem = (owner: string, name: string) => path.join(folder.path, owner, `${name}.pem`);
