@@ -142,7 +142,6 @@ export class CallChannel implements Caller {
     if (envelopes === null) return { code: 1007, reason: 'not a frame of calls and answers' };
     const frame: UnansweredFrame = { calls: 0, bytes: 0 };
     const closing = this.#takeAll(envelopes, frame);
-    this.waiting.endOverdue();
     if (frame.calls > 0) {
       frame.bytes = bytes.length + frame.calls * answeringCallBytes;
       this.#port.answering(frame.bytes);

@@ -61,9 +61,10 @@ test('a request that the other end has received has its timeout from then on', a
   const { clock, calls, ends, add } = waitingCalls();
   add(1, 1_000_000);
   calls.noteSent();
+  const pinged = calls.notePing();
   add(2, 1_000_000);
   await clock.advance(1_000);
-  calls.noteReceived(calls.sentId);
+  calls.notePong(pinged);
   add(3);
   await clock.advance(timeoutMs - 1);
   expect(ends).toEqual([]);
@@ -78,16 +79,19 @@ test('a request that the other end has received has its timeout from then on', a
   expect(clock.timers).toBe(0);
 });
 
-test('a call waits for the end of a message that is arriving, and for no further one', async () => {
+test('a call past its time waits for the messages before the pong of a later ping', async () => {
   const { clock, line, calls, ends, add } = waitingCalls();
-  add(1);
-  add(2);
+  for (const id of [1, 2, 3]) add(id);
   line.arriving = slowMessageBytesMin;
+  const early = calls.notePing();
   await clock.advance(timeoutMs);
-  expect(ends).toEqual([]);
+  const late = calls.notePing();
   calls.take(1)?.resolve(1);
-  calls.endOverdue();
-  expect(ends).toEqual(['1 answered', '2 ended']);
+  calls.notePong(early);
+  expect(ends).toEqual(['1 answered']);
+  calls.take(2)?.resolve(2);
+  calls.notePong(late);
+  expect(ends).toEqual(['1 answered', '2 answered', '3 ended']);
   expect(clock.timers).toBe(0);
 });
 

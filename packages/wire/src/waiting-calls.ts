@@ -36,7 +36,7 @@ function slowLinkMs(bytes: number): number {
   return bytes < slowMessageBytesMin ? 0 : Math.ceil(bytes / slowLinkRate);
 }
 
-/** How much longer a call waits while a message arrives, which may be its answer. */
+/** How much longer a call waits while long messages arrive, which may have its answer. */
 export const slowLinkMsMax = slowLinkMs(socketMessageBytesMax);
 
 export class WaitingCalls {
@@ -47,8 +47,9 @@ export class WaitingCalls {
   /** Calls with more time, in the order of their requests, which may still be on the line. */
   readonly #onLine = new Map<number, TimedCall>();
   #bytesOnLine = 0;
-  /** Calls whose time ended in the middle of a message, which may be their answer. */
-  #overdue: number[] = [];
+  #pings = 0;
+  /** Calls whose time ended while a long message arrived, each with the last ping before that. */
+  readonly #overdue = new Map<number, number>();
 
   constructor(port: WaitingPort) {
     this.#port = port;
@@ -56,11 +57,6 @@ export class WaitingCalls {
 
   get size(): number {
     return this.#calls.size;
-  }
-
-  /** The last call that was handed over to be sent. */
-  get sentId(): number {
-    return this.#sentId;
   }
 
   /** To be called when all calls so far are handed over to be sent. */
@@ -85,17 +81,25 @@ export class WaitingCalls {
     this.#bytesOnLine += longBytes;
   }
 
+  /** Counts a ping that is sent now. Its pong has to bring the result to `notePong`. */
+  notePing(): { readonly ping: number; readonly sentId: number } {
+    this.#pings += 1;
+    return { ping: this.#pings, sentId: this.#sentId };
+  }
+
   /**
-   * To be called when the other end has received the request `lastId` and all before it: from then
-   * on each of them has its timeout, and no time for the line.
+   * The other end has received the requests up to `sentId`: from then on each of them has its
+   * timeout, and no time for the line. What it had sent before the pong has arrived: a call whose
+   * time had ended before the ping is not among that.
    */
-  noteReceived(lastId: number): void {
+  notePong({ ping, sentId }: { readonly ping: number; readonly sentId: number }): void {
     for (const [id, call] of this.#onLine) {
-      if (id > lastId) break;
+      if (id > sentId) break;
       this.#leaveLine(id);
       call.cancelTimeout();
       this.#setTime(id, call, call.timeoutMs);
     }
+    for (const [id, before] of this.#overdue) if (ping > before) this.#reject(id);
   }
 
   /** Returns the call and forgets it; undefined if its time has ended. */
@@ -104,15 +108,9 @@ export class WaitingCalls {
     if (call === undefined) return undefined;
     this.#calls.delete(id);
     this.#leaveLine(id);
+    this.#overdue.delete(id);
     call.cancelTimeout();
     return call;
-  }
-
-  /** To be called when a message is complete and its answers are taken. */
-  endOverdue(): void {
-    if (this.#overdue.length === 0) return;
-    for (const id of this.#overdue) this.#reject(id);
-    this.#overdue = [];
   }
 
   rejectAll(reason: Error): void {
@@ -138,7 +136,7 @@ export class WaitingCalls {
       return;
     }
     this.#leaveLine(id);
-    this.#overdue.push(id);
+    this.#overdue.set(id, this.#pings);
     call.cancelTimeout = this.#port.after(slowLinkMsMax, () => this.#reject(id));
   }
 

@@ -28,8 +28,10 @@ function watched(arrivingBytes: number, size = 1) {
       socket.emit('close');
     },
   });
-  const noteReceived = (id: number): void => void seen.push(`received ${id}`);
-  keepAlive(socket as unknown as WebSocket, stream, { size, sentId: 7, noteReceived });
+  const notePing = () => ({ ping: 3, sentId: 7 });
+  const notePong = ({ ping, sentId }: ReturnType<typeof notePing>): void =>
+    void seen.push(`pong ${ping} ${sentId}`);
+  keepAlive(socket as unknown as WebSocket, stream, { size, notePing, notePong });
   const pass = (looks: number) => vi.advanceTimersByTime(looks * lookIntervalMs);
   pass(1); // whatever came before counts as life
   return { seen, socket, stream, pass };
@@ -78,7 +80,7 @@ test('what comes while a long message is being sent does not shorten the time fo
   expect(seen).not.toContain('end');
   stream.bytesRead += 1;
   socket.emit('pong', Buffer.from(socket.lastPing));
-  expect(seen.at(-1)).toBe('received 7');
+  expect(seen.at(-1)).toBe('pong 3 7');
   pass(silentMax);
   expect(seen).not.toContain('end');
   pass(1);

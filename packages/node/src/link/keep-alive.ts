@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws';
 
 /** Counts what has come, and what was handed over to be sent. */
 export type Stream = Pick<Socket, 'bytesRead' | 'bytesWritten'>;
-type Calls = Pick<CallChannel['waiting'], 'size' | 'sentId' | 'noteReceived'>;
+type Calls = Pick<CallChannel['waiting'], 'size' | 'notePing' | 'notePong'>;
 
 /**
  * How often a connection is looked at, and pinged while calls wait for their answers or a long
@@ -31,9 +31,9 @@ export const silentSendingMax = 6;
  * messages: a long message takes many seconds of a slow line, and a pong waits behind it. Looks
  * count and not the time: what arrived while this process was suspended has not been read yet.
  *
- * A ping carries the count of bytes and the last call before it, and the pong repeats them (RFC
- * 6455, 5.5.3): these have reached the other end. A byte from there does not tell: it may have sent
- * that while a long message was on its way.
+ * A ping carries its number, the count of bytes and the last call before it. The pong repeats them
+ * (RFC 6455, 5.5.3): these have reached the other end. A byte from there does not tell: it may have
+ * sent that while a long message was on its way.
  */
 export function keepAlive(socket: WebSocket, stream: Stream, calls: Calls): void {
   let [looks, silent, isPinged] = [0, 0, false];
@@ -53,13 +53,14 @@ export function keepAlive(socket: WebSocket, stream: Stream, calls: Calls): void
     // The sender of a long message gets no pong before its end.
     const isReceiving = newBytes >= slowMessageBytesMin;
     if (calls.size === 0 && !isReceiving && looks % idleLooks !== 0) return;
-    if (socket.readyState === socket.OPEN) socket.ping(`${stream.bytesWritten} ${calls.sentId}`);
+    const { ping, sentId } = calls.notePing();
+    if (socket.readyState === socket.OPEN) socket.ping(`${stream.bytesWritten} ${ping} ${sentId}`);
     isPinged = true;
   }, lookIntervalMs);
   socket.on('pong', (content) => {
-    const [bytes = 0, callId = 0] = String(content).split(' ').map(Number);
+    const [bytes = 0, ping = 0, sentId = 0] = String(content).split(' ').map(Number);
     bytesReceived = bytes;
-    calls.noteReceived(callId);
+    calls.notePong({ ping, sentId });
   });
   socket.on('close', () => clearInterval(timer));
 }
