@@ -41,6 +41,8 @@ export interface PushWith {
   readonly deltaFrom: (base: RingHead, address: string) => ReturnType<DeltaFrom>;
   /** Continue after a refusal. Otherwise no further server is asked. */
   readonly keepGoing: boolean;
+  /** Runs after each server that accepts, before another is asked in its place. */
+  readonly onAccepted?: () => Promise<void>;
   /** Receives a progress line every second; null: no progress is shown. */
   readonly tell: ((line: string) => void) | null;
 }
@@ -91,6 +93,7 @@ async function pushOnce(
       const isOver = counts.refused > 0 && !settings.keepGoing;
       const answer = isOver ? skipped(target) : await pushOrWhyNot(version, target, settings);
       counts[answer.outcome] += 1;
+      if (answer.outcome === 'accepted') await settings.onAccepted?.();
       return answer;
     });
   } finally {

@@ -1,5 +1,8 @@
 // Pushes a version to servers of a ring and records it in the log, for push and rollout.
+import { CodedError } from '@ringwright/base/coded-error';
+import { codedOrDisk } from '@ringwright/base/disk-error';
 import { noteVersion } from '@ringwright/repository/append-log';
+import { reachesServers } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/command.ts';
@@ -23,7 +26,11 @@ interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
   readonly before?: number;
 }
 
-/** Pushes a version. The log notes the first acceptance, and the acceptance by all servers. */
+/**
+ * Pushes a version. The log notes the first acceptance, and the acceptance by all servers. If no
+ * server had the ring before, the first acceptance is noted at once: a push waits for servers that
+ * are down, and a ring that is used would otherwise count as never pushed if it ends there.
+ */
 export async function pushAndNote(
   context: Context,
   version: StoredVersion,
@@ -38,19 +45,38 @@ export async function pushAndNote(
     await requireOwnLine(version, entries, { ...base, address });
     return deltas(base);
   };
-  const servers = await pushToTargets(version, targets, { ...how, deltaFrom, documents });
+  const isNew = !entries.some(reachesServers);
+  let early: Promise<void> | undefined;
+  const noteOne = () => (early ??= notePush(context, version, { accepted: 1, servers: all }));
+  const settings = { ...how, deltaFrom, documents, ...(isNew && { onAccepted: noteOne }) };
+  const servers = await pushToTargets(version, targets, settings);
   const count = before + accepted(servers).length;
-  const head = { version: version.ring.version, id: version.id };
-  const place = { rings: context.rings, ring: keyspace };
   const notes = (await readLog(context.rings, keyspace)).filter(
     (entry) => entry.kind === 'push' && entry.id === version.id,
   );
-  const isFirst = count > 0 && notes.length === 0;
+  const isFirst = notes.length === 0 || (early !== undefined && count > 1);
   const isLast = count === all && !notes.some(({ details }) => details['accepted'] === all);
   if (count > 0 && (isFirst || isLast)) {
-    const details = { accepted: count, servers: all };
-    const note = { message: '', details, commands: [] };
-    await noteVersion(place, head, { ...authorOf(context), ...note, kind: 'push' });
+    await notePush(context, version, { accepted: count, servers: all });
   }
   return servers;
+}
+
+async function notePush(
+  context: Context,
+  { ring: { keyspace, version }, id }: StoredVersion,
+  details: { readonly accepted: number; readonly servers: number },
+): Promise<void> {
+  const place = { rings: context.rings, ring: keyspace };
+  const note = { ...authorOf(context), message: '', details, commands: [] };
+  try {
+    await noteVersion(place, { version, id }, { ...note, kind: 'push' });
+  } catch (error) {
+    const { code, message, hint } = codedOrDisk(error);
+    const taken = `servers have version ${version} of ${keyspace} now, but its log does not say so`;
+    throw new CodedError(code, `${taken}: ${message}`, {
+      hint: `${hint}; then: ring-builder push ${keyspace}`,
+      cause: error,
+    });
+  }
 }
