@@ -7,10 +7,15 @@ import { runCommand } from './run-command.ts';
 
 const { stdin, stdout, stderr } = process;
 
-// A reader that closes the pipe early, such as `head`, is no failure.
+// A reader that closes the pipe early, such as `head`, does not change the exit code.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exitCode = error.code === 'EPIPE' ? 0 : 4;
+  if (error.code !== 'EPIPE') process.exitCode = 4;
   process.exit();
+});
+// While a command works, this is like the loss of its terminal: it returns what it lent to servers.
+stderr.once('error', () => {
+  stderr.on('error', () => undefined);
+  if (process.exitCode === undefined) process.kill(process.pid, 'SIGHUP');
 });
 
 process.exitCode = await runCommand(process.argv.slice(2), {
