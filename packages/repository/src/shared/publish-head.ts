@@ -243,6 +243,6 @@ function otherHead(ring: string, record: HeadRecord | null, stored: StoredHead |
 function noStores(ring: string, stores: readonly string[]): CodedError {
   const message = `${ring} has ${stores.length} ring stores for its files`;
   return new CodedError('USAGE', message, {
-    hint: '--ring-stores /srv/a/rings,/srv/b/rings,/srv/c/rings, with the commit of the first version',
+    hint: 'repeat the command with --ring-stores /srv/a/rings,/srv/b/rings,/srv/c/rings',
   });
 }

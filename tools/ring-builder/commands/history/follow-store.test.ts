@@ -117,3 +117,23 @@ test('without the store, an answer is from the copy, and a change fails once', a
     stderr: expect.stringMatching(/^error HEAD_STORE_UNREACHABLE/),
   });
 });
+
+test('ring stores that were forgotten are added by repeating the command with them', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'ringwright-forgotten-'));
+  const stores = join(root, 'a');
+  await mkdir(stores);
+  const ada = await ringBuilderIn();
+  await ada.json(`create cities --partition-power 4 --replicas 2 --store dir:${root}/heads`);
+  await ada.json(add([1, 2]));
+  const commit = 'commit cities -m first';
+  const { exit, stderr } = await ada.run(commit);
+  expect({ exit, stderr }).toEqual({
+    exit: 2,
+    stderr: expect.stringContaining('hint: repeat the command with --ring-stores /srv/a/rings'),
+  });
+  const committed = await ada.json(`${commit} --ring-stores ${stores}`);
+  expect(committed).toMatchObject({ version: 1, changed: true });
+  const alone = await ringBuilderIn();
+  const useless = await alone.run(`list --ring-stores ${stores}`);
+  expect(useless.stderr).toContain('--ring-stores needs --store');
+});

@@ -29,10 +29,11 @@ export async function followStore(
   const access = storeAccessOf((name) => args.optionalText(name), env);
   const typedStores = args.optionalText('ring-stores');
   const stores = typedStores === undefined ? [] : typedStores.split(',');
-  if (url === undefined && typedStores !== undefined) {
+  const found = await readStoreFile(context.rings);
+  const known = url ?? found?.url;
+  if (known === undefined && typedStores !== undefined) {
     throw usage('--ring-stores needs --store');
   }
-  const found = await readStoreFile(context.rings);
   const isOpened = Object.keys(access).length > 0;
   // The folder is shared: a store that only the folder names is sent no credentials.
   if (url === undefined && isOpened && found !== null && found.access === undefined) {
@@ -41,8 +42,7 @@ export async function followStore(
       `if that is the right store, give --store ${found.url} once`,
     );
   }
-  const known = url ?? found?.url;
-  if (known !== undefined && (url !== undefined || isOpened)) {
+  if (known !== undefined && (url !== undefined || isOpened || typedStores !== undefined)) {
     await useStore(context.rings, { url: known, stores, access });
   }
   const ring = args.optionalText('ring');
