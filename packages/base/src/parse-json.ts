@@ -26,6 +26,13 @@ export function jsonOrNull(text: string): unknown {
   }
 }
 
+/** Why a text is no JSON, after "it". Git writes its conflicts into files that it merges. */
+export function whyNotJson(text: string): string {
+  return /^<<<<<<< /m.test(text)
+    ? 'is a conflict of a git merge: git merge --abort (or git rebase --abort) undoes it'
+    : 'is not JSON';
+}
+
 /** Why JSON that git wrote with the line ends of Windows is not as it was committed. */
 export const windowsLineEnds =
   'has the line ends of Windows: git config core.autocrlf false, then check it out again';

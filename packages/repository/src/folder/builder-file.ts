@@ -1,7 +1,7 @@
 // builder.json: the builder state at the head and the staged changes, one device or change a line.
 // Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
-import { windowsLineEnds } from '@ringwright/base/parse-json';
+import { parseJson, whyNotJson, windowsLineEnds } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { messageOf } from '@ringwright/base/thrown';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
@@ -70,7 +70,7 @@ function printMembers(members: readonly string[]): string {
 /** Returns the content, or a sentence that says why it is invalid. */
 export function parseBuilderFile(text: string): BuilderFile | string {
   try {
-    const parsed = fileSchema.safeParse(JSON.parse(text));
+    const parsed = fileSchema.safeParse(parseJson(text, () => new SyntaxError(whyNotJson(text))));
     if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
     const { head, log, state, staged, digest } = parsed.data;
     const content = {

@@ -17,7 +17,3 @@ test('details may be any JSON, but not nested so deeply that reading them would 
   expect(parseLogLine(line.replace('"x"', deep))).toBe('is not JSON');
   expect(parseLogLine(line.slice(1))).toBe('is not JSON');
 });
-
-test('a conflict that git marked in the log is named, with the command that undoes it', () => {
-  expect(parseLogLine('<<<<<<< HEAD')).toContain('git merge --abort');
-});

@@ -1,6 +1,6 @@
 // One line of log.jsonl: who did what and when, chained by the SHA-256 of the line before. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
-import { parseJson, windowsLineEnds } from '@ringwright/base/parse-json';
+import { parseJson, whyNotJson, windowsLineEnds } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 
@@ -66,15 +66,12 @@ export function lineHash(line: string): string {
 
 /** Returns the entry of a line, or a sentence that says why it is invalid. */
 export function parseLogLine(line: string): LogEntry | string {
-  // Two histories cannot be merged: later commands say which of them the servers have.
-  if (line.startsWith('<<<<<<< ')) {
-    return 'is a conflict of a git merge: git merge --abort (or git rebase --abort) undoes it';
-  }
   let value: unknown;
   try {
     value = parseJson(line, (cause) => new Error('no JSON', { cause }));
   } catch {
-    return 'is not JSON';
+    // Two histories cannot be merged: later commands say which of them the servers have.
+    return whyNotJson(line);
   }
   const parsed = logEntrySchema.safeParse(value);
   if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');

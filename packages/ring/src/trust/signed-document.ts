@@ -2,7 +2,7 @@
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { ringSignatureCountMax, trustRootBytesMax } from '@ringwright/base/limits';
-import { parseJson } from '@ringwright/base/parse-json';
+import { parseJson, whyNotJson } from '@ringwright/base/parse-json';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
 import { type RingSignature, signatureSchema } from '../file/ring-envelope.ts';
@@ -45,7 +45,7 @@ export function parseWithSchema<Parsed>(
   text: string,
   refuse: (sentence: string) => CodedError,
 ): Parsed {
-  const parsed = schema.safeParse(parseJson(text, () => refuse('it is not JSON')));
+  const parsed = schema.safeParse(parseJson(text, () => refuse(`it ${whyNotJson(text)}`)));
   if (!parsed.success) throw refuse(`invalid in ${firstComplaint(parsed.error)}`);
   return parsed.data;
 }

@@ -3,7 +3,7 @@
 // and its own, which proves that somebody has the new keys.
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax, trustLifeDaysMax, trustRootsMax } from '@ringwright/base/limits';
-import { parseJson, windowsLineEnds } from '@ringwright/base/parse-json';
+import { parseJson, whyNotJson, windowsLineEnds } from '@ringwright/base/parse-json';
 import { sha256 } from '@ringwright/base/sha256';
 import { z } from 'zod';
 import { signersOf } from './dsse.ts';
@@ -33,7 +33,7 @@ export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
     throw trustInvalid(`${bytes.length} bytes, at most ${trustFileBytesMax} are allowed`);
   }
   const text = Buffer.from(bytes).toString('utf8');
-  const value = parseJson(text, () => trustInvalid('is not JSON'));
+  const value = parseJson(text, () => trustInvalid(whyNotJson(text)));
   const parsed = fileSchema.safeParse(value);
   if (!parsed.success) throw trustInvalid(z.prettifyError(parsed.error).replaceAll('\n', ' '));
   const { roots } = parsed.data;
