@@ -263,6 +263,8 @@ test('a rebase onto another folder names the command that is in conflict', async
   const apart = rebaseRing(place, author, { upstream: first, drop: false });
   await expect(apart).rejects.toMatchObject({
     code: 'LOGS_DIVERGED',
-    hint: expect.stringContaining(`restore ${ring} --from ${first} --replace`),
+    hint: expect.stringMatching(
+      `^both sides committed; ring-builder restore ${ring} --from ${first} --replace`,
+    ),
   });
 });

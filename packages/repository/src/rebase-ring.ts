@@ -117,11 +117,33 @@ function longerLog(
   const both = `a ${name(ownEntry)} here and a ${name(otherEntry)} there`;
   const message = `line ${at + 1} of the log is ${both}`;
   throw new CodedError('LOGS_DIVERGED', `${ring}: ${message}`, {
-    hint:
-      `both sides committed; ring-builder restore ${ring} --from ${upstream} --replace ` +
-      'uses that history and keeps the one here: then stage its changes again',
+    hint: divergedHint(ownLog, otherLog, { ring, upstream }),
     details: { ring, line: at + 1 },
   });
+}
+
+/** A restored folder has a log of its own, although its versions may be those of the other one. */
+function divergedHint(
+  ownLog: RingLog,
+  otherLog: RingLog,
+  { ring, upstream }: { readonly ring: string; readonly upstream: string },
+): string {
+  const take =
+    `ring-builder restore ${ring} --from ${upstream} --replace uses that history and ` +
+    'keeps the one here: then stage its changes again';
+  if (has(ownLog, otherLog)) {
+    return 'this history has the head of that folder: leave out --onto';
+  }
+  const why = has(otherLog, ownLog)
+    ? 'that history has the head of this folder'
+    : 'both sides committed';
+  return `${why}; ${take}`;
+}
+
+/** Whether a log has the head of another one. */
+function has({ entries }: RingLog, other: RingLog): boolean {
+  const head = headOf(other.entries);
+  return head === null || entries.some((entry) => makesVersion(entry) && entry.id === head.id);
 }
 
 async function stateAt(folder: RingFolder, head: VersionId): Promise<BuilderState> {

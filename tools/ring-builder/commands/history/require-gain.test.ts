@@ -74,3 +74,45 @@ test('a history that diverged is replaced without a confirmation', async () => {
   const typed = `restore cities --from ${theirs.fileOf(3)} --replace`;
   expect(await ours.tool.json(typed)).toMatchObject({ version: 3, changed: true });
 });
+
+test('an older version of the same history is restored only with a confirmation', async () => {
+  const { tool, fileOf } = await historyOf(3);
+  const typed = `restore cities --from ${fileOf(2)} --replace`;
+  await expect(tool.answer(typed)).rejects.toMatchObject({
+    code: 'CONFIRMATION_NEEDED',
+    message: expect.stringMatching(/is at version 3, has version 2 in its history, and would go/),
+    hint: expect.stringMatching(
+      /^ring-builder revert cities 2 -m REASON .* add --yes: .*3 entries/,
+    ),
+  });
+  expect(await readdir(join(tool.folder, 'rings'))).toEqual(['cities']);
+  expect(await tool.json(`${typed} --yes`)).toMatchObject({ version: 2, changed: true });
+});
+
+test('a folder with a restored ring does not replace the history that it came from', async () => {
+  const { tool, commit, fileOf } = await historyOf(2);
+  const rings = join(tool.folder, 'theirs');
+  const theirs = await ringBuilderHere({ rings });
+  await theirs.json(`restore cities --from ${fileOf(2)}`);
+  const restore = `restore cities --from ${rings} --replace`;
+  expect(await tool.text(restore)).toMatch(/^nothing to do: the folder has this head, version 2/);
+  await commit('third');
+  await expect(tool.answer(`rebase cities --onto ${rings}`)).rejects.toMatchObject({
+    code: 'LOGS_DIVERGED',
+    hint: 'this history has the head of that folder: leave out --onto',
+  });
+  const back = { code: 'CONFIRMATION_NEEDED', details: { version: 3, given: 2 } };
+  await expect(tool.answer(restore)).rejects.toMatchObject(back);
+
+  // The other way round nothing is lost.
+  const ours = join(tool.folder, 'rings');
+  const behind = theirs.answer(`rebase cities --onto ${ours}`);
+  const hint = expect.stringMatching(
+    /^that history has the head of this folder; .* restore cities/,
+  );
+  await expect(behind).rejects.toMatchObject({ code: 'LOGS_DIVERGED', hint });
+  expect(await theirs.json(`restore cities --from ${ours} --replace`)).toMatchObject({
+    version: 3,
+  });
+  expect(await theirs.json('log cities')).toEqual(await tool.json('log cities'));
+});

@@ -5,14 +5,11 @@ import { counted } from '@ringwright/base/counted';
 import { quoteWord } from '@ringwright/base/quote-command';
 import { exists } from '@ringwright/node/missing-file';
 import { trustPath } from '@ringwright/repository/folder/trust-file';
-import { versionSpan } from '@ringwright/repository/folder/version-span';
-import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { openRing } from '@ringwright/repository/open-ring';
 import { copyRing, type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { takeStored } from '@ringwright/repository/shared/pull-head';
 import { readStoreFile } from '@ringwright/repository/shared/store-file';
-import { verifyRepository } from '@ringwright/repository/verify/verify-repository';
 import { catchUp } from '@ringwright/repository/write-ring';
-import { ancestorIdAt } from '@ringwright/ring/audit/fork-point';
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import { usage } from '../../cli/arguments.ts';
 import {
@@ -23,6 +20,7 @@ import {
   textOption,
 } from '../../cli/command.ts';
 import { authorOf } from '../../versions/stage-command.ts';
+import { requireGain, requireMore } from './require-gain.ts';
 import { type RestoreSource, restoreSource } from './restore-source.ts';
 
 export const command: Command = {
@@ -64,7 +62,7 @@ of rings, which log and show can read with --rings; stage again the changes you 
     // If there is no trust.json here yet, the restore brings it along.
     const isPlain = source.trust === null || (await exists(trustPath(context.rings)));
     if (isPlain && !(await requireGain(context, source.bytes, { name, replace }))) {
-      return hasThisHead(context, source.bytes, from);
+      return hasThisHead(context, decodeRing(source.bytes), from);
     }
     const restored = await restoreRing(context.rings, {
       ...{ ...source, ...placing, name },
@@ -83,8 +81,11 @@ of rings, which log and show can read with --rings; stage again the changes you 
 };
 
 /** Answers that nothing is to be done: replacing the ring would lose its log for nothing. */
-function hasThisHead(context: Context, bytes: Uint8Array, from: string): Answer {
-  const { ring, id } = decodeRing(bytes);
+function hasThisHead(
+  context: Context,
+  { ring, id }: Pick<RingFile, 'ring' | 'id'>,
+  from: string,
+): Answer {
   const { keyspace, version, moves } = ring;
   const restored = { ring: keyspace, version, id, inFlight: moves.length, signers: [], from };
   return {
@@ -109,6 +110,8 @@ async function takeHistory(
   const { ring, from, source, placing } = request;
   const place = { rings: context.rings, ring };
   if (source.kind === 'folder') {
+    const same = placing.replace ? await requireMore(context, ring, source.from) : null;
+    if (same !== null) return hasThisHead(context, same, from);
     const copied = await copyRing(place, { ...placing, from: source.from, trust: source.trust });
     const lines = [authenticity(copied, source.trust !== null)];
     return restoredAnswer(context, copied, { from, lines, unchecked: null });
@@ -186,57 +189,4 @@ function authenticity({ signed, signers }: Restored, isChecked: boolean): string
     ? 'signatures NOT CHECKED: no trust.json is here. Name the root of the cluster with --trust: ' +
         'a copy of trust.json or, with a server, the id of the root'
     : 'UNSIGNED: anyone who can write the file, or answer for the server, can have forged it';
-}
-
-/**
- * Returns false if the head is the ring of the file and the folder is sound. A damaged folder is
- * always replaced. Throws RING_FILE_INVALID and the like. With `replace`, throws
- * CONFIRMATION_NEEDED if a log would be lost for a few versions of the same history.
- */
-async function requireGain(
-  context: Context,
-  bytes: Uint8Array,
-  options: { readonly name: string | undefined; readonly replace: boolean },
-): Promise<boolean> {
-  const ringFile = decodeRing(bytes);
-  const { keyspace } = ringFile.ring;
-  if (options.name !== undefined && options.name !== keyspace) return true;
-  // A folder that cannot be read is replaced.
-  const opened = await openRing(context.rings, keyspace).catch(() => null);
-  const head = opened?.head ?? null;
-  if (opened === null || head === null) return true;
-  const isSame = head.id === ringFile.id;
-  if (!isSame && !options.replace) return true;
-  if (!isSame && ancestorIdAt({ ...ringFile.ring, id: ringFile.id }, head.version) !== head.id)
-    return true;
-  const found = await verifyRepository(context.rings, keyspace, null).catch(() => null);
-  if (found === null || found.findings.length > 0) return true;
-  if (isSame) return false;
-  if (!context.yes) throw wouldLoseLog(context, { opened, head, ringFile });
-  return true;
-}
-
-interface Older {
-  readonly opened: OpenedRing;
-  readonly head: NonNullable<OpenedRing['head']>;
-  readonly ringFile: RingFile;
-}
-
-function wouldLoseLog({ rings }: Context, { opened, head, ringFile }: Older): CodedError {
-  const { keyspace, version } = ringFile.ring;
-  const entries = counted(opened.entries.length, 'entry', 'entries');
-  const skipped = versionSpan(head.version + 1, version - 1);
-  const lacking = version - 1 > head.version ? `without ${skipped}, and ` : '';
-  return new CodedError(
-    'CONFIRMATION_NEEDED',
-    `the ring here is at version ${head.version} of the same history, and would get only version ` +
-      `${version}, ${lacking}with a new log`,
-    {
-      hint:
-        'git pull brings all versions and their log, and so does ring-builder rebase ' +
-        `${keyspace} --onto FOLDER from another folder of rings; if nobody has them, add --yes: ` +
-        `the versions and the log of ${entries} here are kept in ${rings}/.replaced`,
-      details: { ring: keyspace, version: head.version, id: head.id, given: version },
-    },
-  );
 }
