@@ -29,6 +29,8 @@ export interface Verification {
   readonly signed: boolean;
   /** Signatures that the head lacks before it may be pushed: no fault, but somebody must sign. */
   readonly waiting: number;
+  /** The same of access.json, before servers get it; null if there is none that can be read. */
+  readonly accessMissing: number | null;
   readonly versions: number;
   /** Pruned versions without an archive here. Only the log tells of them. */
   readonly pruned: number;
@@ -44,9 +46,9 @@ export interface Verification {
 }
 
 /**
- * Checks everything of a ring and the trust document of its folder, and changes nothing. `pin`: a
- * root id from elsewhere. Without it a folder cannot be told from one that is entirely made up.
- * Throws NAME_INVALID, RING_UNKNOWN, RING_FOREIGN.
+ * Checks everything of a ring, and the trust and access documents of its folder. Changes nothing.
+ * `pin`: a root id from elsewhere. Without it a folder cannot be told from one that is entirely
+ * made up. Throws NAME_INVALID, RING_UNKNOWN, RING_FOREIGN.
  */
 export async function verifyRepository(
   rings: string,
@@ -55,7 +57,7 @@ export async function verifyRepository(
 ): Promise<Verification> {
   const folder = await requireRing(rings, ring);
   const log = verifyLog((await readRegularText(folder.log).catch(nullIfMissing)) ?? '');
-  const { trust, findings: trustFindings } = await verifyTrust(rings, pin);
+  const { trust, accessMissing, findings: trustFindings } = await verifyTrust(rings, pin);
   const shared = (await readStoreFile(rings)) !== null;
   const receipts = receiptChecks(folder, { shared });
   const versions = await verifyVersions(folder, log.entries, {
@@ -75,6 +77,7 @@ export async function verifyRepository(
     ring,
     signed: trust !== null,
     waiting: approval?.missing ?? 0,
+    accessMissing,
     versions: log.entries.filter(makesVersion).length,
     pruned: versions.pruned,
     entries: log.entries.length,

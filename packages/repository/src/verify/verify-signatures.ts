@@ -8,6 +8,7 @@ import { signersOf } from '@ringwright/ring/trust/dsse';
 import { printSigned } from '@ringwright/ring/trust/signed-document';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { ringPayload } from '../encode-version.ts';
+import { type RingsAccess, readAccess } from '../folder/access-file.ts';
 import type { LogEntry } from '../folder/log-entry.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { type RingsTrust, readTrust } from '../folder/trust-file.ts';
@@ -17,6 +18,11 @@ import type { VerifiedLog } from './verify-log.ts';
 interface VerifiedTrust {
   readonly findings: readonly Finding[];
   readonly trust: RingsTrust | null;
+  /**
+   * Signatures that access.json lacks before it is sent to servers; null without a file that can
+   * be read. An invalid signature counts like an absent one.
+   */
+  readonly accessMissing: number | null;
 }
 
 /** `pin`: id of a root that the chain must contain, obtained from outside this folder. */
@@ -32,7 +38,16 @@ export async function verifyTrust(rings: string, pin: string | null): Promise<Ve
   }
   const waiting = await readWaiting(rings);
   if (waiting !== null) findings.push(...waitingFindings(waiting, trust));
-  return { findings, trust };
+  const access = await readAccessIn(rings, trust).catch((error: unknown) => {
+    findings.push(findingOf(error));
+    return null;
+  });
+  const accessMissing = access && Math.max(0, access.needed - access.signers.length);
+  return { findings, trust, accessMissing };
+}
+
+async function readAccessIn(rings: string, trust: RingsTrust | null): Promise<RingsAccess | null> {
+  return trust === null ? null : readAccess(rings, trust.trust);
 }
 
 function waitingFindings(bytes: Uint8Array, trust: RingsTrust | null): Finding[] {

@@ -53,12 +53,13 @@ export const command: Command = {
     const pin = args.optionalText('trust') ?? (await knownRootOf(context));
     await announceLong(context, ring);
     const found = await verifyRepository(context.rings, ring, pin);
-    const { versions, pruned, entries, findings, signed, waiting } = found;
+    const { versions, pruned, entries, findings, signed, waiting, accessMissing } = found;
     const sound = findings.length === 0;
     const log = await resultOrError(readLog(context.rings, ring));
     const logged = counted(entries, 'log entry', 'log entries');
     const parts = `${counted(versions - pruned, 'version')}, ${logged} and builder.json of ${ring}`;
-    const checked = signed ? `${parts}, and trust.json` : parts;
+    const documents = accessMissing === null ? 'trust.json' : 'trust.json and access.json';
+    const checked = signed ? `${parts}, and ${documents}` : parts;
     return {
       json: { ...found, ok: sound },
       lines: [
@@ -70,6 +71,10 @@ export const command: Command = {
         pruned > 0 && `${counted(pruned, 'pruned version')}: only the log describes them`,
         ...found.outside.map((name) => `${name} cannot be verified`),
         waiting > 0 && `the head needs ${counted(waiting, 'more signature')}`,
+        accessMissing !== null &&
+          accessMissing > 0 &&
+          `access.json needs ${counted(accessMissing, 'more signature')} before servers get it; ` +
+            'ring-builder access list shows what it grants',
         sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
         ...waysBack(ring, found),
       ],

@@ -1,5 +1,5 @@
-// Tests `access grant` without a ring-server: what it reports, and what a refused grant leaves.
-import { access, mkdtemp } from 'node:fs/promises';
+// Tests access commands without a ring-server: what they report, and what a refused grant leaves.
+import { access, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -58,4 +58,24 @@ test('access commands advise starting a server that trusts no root with --trust'
     const demand = 'servers demand a token of each other too, since notes names no keys';
     expect(stdout.includes(demand)).toBe(typed !== 'access push');
   }
+});
+
+test('verify reads access.json too, and counts the signatures that it lacks', async () => {
+  const keys = { RING_BUILDER_KEYS: await mkdtemp(join(tmpdir(), 'keys-')) };
+  const tool = await ringBuilderIn(undefined, { ...keys, RING_BUILDER_PASSPHRASE: 'a long one' });
+  await tool.json('create notes --partitions 8 --replicas 1');
+  await tool.json('key generate ada');
+  expect(await tool.json('verify notes')).toMatchObject({ ok: true, accessMissing: null });
+  await tool.json('access grant shop --read notes');
+  const { stdout } = await tool.run('verify notes');
+  expect(stdout).toContain('and trust.json and access.json are sound');
+  const file = join(tool.folder, 'rings', 'access.json');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replaceAll('shop', 'shoq'));
+  expect(await tool.json('verify notes')).toMatchObject({ ok: true, accessMissing: 1 });
+  expect((await tool.run('verify notes')).stdout).toMatch(/^access.json needs 1 more signature/m);
+  await writeFile(file, text.slice(1));
+  const damaged = await tool.answer('verify notes');
+  const findings = [{ code: 'ACCESS_INVALID', message: 'access document: it is not JSON' }];
+  expect(damaged).toMatchObject({ exit: 1, document: { ok: false, findings } });
 });
