@@ -76,6 +76,10 @@ const IN_BOUNDS = 'FROM records WHERE key >= ? AND key < ?';
 const UP = `${IN_BOUNDS} ORDER BY key LIMIT ?`;
 const DOWN = `${IN_BOUNDS} ORDER BY key DESC LIMIT ?`;
 
+// The index has only records for which the last condition is true. If it came first, SQLite would
+// start at 0, and not behind the first parameter.
+const EXPIRES_WITHIN = 'expires_ms > ? AND expires_ms <= ? AND expires_ms > 0';
+
 /** Raw mode returns arrays, which cost less than objects. */
 export const statements = {
   find: (db: Db) =>
@@ -135,7 +139,7 @@ export const statements = {
     db
       .prepare<unknown[], number>(
         `SELECT count(*) FROM records
-         WHERE expires_ms > 0 AND expires_ms > ? AND expires_ms <= ? AND value IS NOT NULL`,
+         WHERE ${EXPIRES_WITHIN} AND value IS NOT NULL`,
       )
       .pluck(),
   /** The expiry of the n-th record, in expiry order, that expires within an interval. */
@@ -143,10 +147,22 @@ export const statements = {
     db
       .prepare<unknown[], number>(
         `SELECT expires_ms FROM records
-         WHERE expires_ms > 0 AND expires_ms > ? AND expires_ms <= ?
+         WHERE ${EXPIRES_WITHIN}
          ORDER BY expires_ms LIMIT 1 OFFSET ? - 1`,
       )
       .pluck(),
+  /**
+   * Counts values among the records behind a sequence that expire at the same time. Last sequence
+   * null: there are no more.
+   */
+  expiredTogether: (db: Db) =>
+    db
+      .prepare<unknown[], [count: number, last: number | null]>(
+        `SELECT count(bytes), max(seq) FROM (
+           SELECT seq, octet_length(value) AS bytes FROM records
+           WHERE expires_ms > 0 AND expires_ms = ? AND seq > ? ORDER BY seq LIMIT ?)`,
+      )
+      .raw(),
   remove: (db: Db) => db.prepare('DELETE FROM records WHERE seq = ?'),
   read: (db: Db) => db.prepare<unknown[], JoinedRow>(`${JOINED} WHERE key = ?`).raw(),
   since: (db: Db) =>
