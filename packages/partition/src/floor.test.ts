@@ -4,6 +4,7 @@ import { stampTieMax } from '@ringwright/base/stamp';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { PartitionFile } from './file/partition-file.ts';
+import { PartitionWal } from './file/partition-wal.ts';
 import type { Write } from './file/record.ts';
 import type { Store } from './store.ts';
 
@@ -140,6 +141,19 @@ test('a purge scans a part of the rows per turn, and no rows without a reason', 
   expect(store.info('test', 0)).toMatchObject({ rows: 3_000, tombstones: 0 });
   const seqs = drop.mock.results.map(({ value }) => value as number | null);
   expect(seqs).toEqual([1_024, 2_048, 3_001, null]);
+});
+
+test('a purge does not wait for the disk on the serving thread', async () => {
+  await using place = scratch();
+  const store = await place.openReady({ walBytesMax: 65_536 });
+  await store.write(Array.from({ length: 5_000 }, (_, index) => write(`k${index}`, null, 30)));
+  const aside = vi.spyOn(PartitionWal.prototype, 'checkpointInPool');
+  const blocking = vi.spyOn(PartitionWal.prototype, 'checkpoint');
+  onTestFinished(() => void vi.restoreAllMocks());
+  await raise(store, 100);
+  expect(store.info('test', 0)).toMatchObject({ rows: 0, tombstones: 0 });
+  expect(aside).toHaveBeenCalled();
+  expect(blocking).not.toHaveBeenCalled();
 });
 
 test('records that expired by the floor are purged, and the counters follow', async () => {

@@ -199,7 +199,7 @@ function applyBatch(parts: StoreParts, batch: LogBatch): void {
       if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
       // Above the hard limit the disk does not keep up, so the writers wait for it.
       if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(files, partition);
-      else checkpointer.request(partition);
+      else void checkpointer.request(partition);
     }
   } catch (error) {
     fail(error);

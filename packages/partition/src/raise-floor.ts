@@ -5,7 +5,6 @@ import { partitionName } from './file/data-paths.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import type { PartitionInfo } from './file/partition-info.ts';
-import { checkpointPartition } from './log/checkpointer.ts';
 import { changeMarks } from './store/change-marks.ts';
 import type { StoreParts } from './store/store-parts.ts';
 import { withFile } from './store/use-partition.ts';
@@ -37,10 +36,10 @@ export async function raiseFloor(
     use((file) => file.promises.endUpTo(ms));
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after;
+      // Otherwise this thread would wait for the disk, and a copy of the file would be cut short.
+      const isDue = use(({ wal }) => wal.isAside || wal.exceeds(parts.limits.walBytesMax));
+      if (isDue) await parts.checkpointer.request(partition);
       after = use((file) => file.dropTombstones(from, ROWS_PER_TURN));
-      use((file) => {
-        if (file.wal.exceeds(parts.limits.walBytesMax)) checkpointPartition(parts.files, partition);
-      });
       await setImmediate();
     }
     partition.purgedFloor = { incarnation, floorMs: ms };

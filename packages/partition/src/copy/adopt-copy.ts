@@ -229,7 +229,7 @@ export function switchHere(
   parts.registry.touch(partition);
   // If its segments were lost, the log no longer covers these writes: checkpoint the copy now.
   if (partition.dirtySegment < parts.checkpointer.leftSegments)
-    parts.checkpointer.request(partition);
+    void parts.checkpointer.request(partition);
   return present;
 }
 

@@ -29,7 +29,7 @@ export function endHold(parts: Pick<StoreParts, 'checkpointer'>, partition: Part
   partition.holdCount -= 1;
   if (!partition.isCheckpointDue) return;
   partition.isCheckpointDue = false;
-  parts.checkpointer.request(partition);
+  void parts.checkpointer.request(partition);
 }
 
 /**

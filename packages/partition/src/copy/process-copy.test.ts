@@ -151,6 +151,24 @@ test('a copy causes no checkpoint of its file, and one that is due waits for its
   begun.mockRestore();
 });
 
+test('a floor that rises during a copy does not invalidate it', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = [await from.openReady({ walBytesMax: 65_536 }), await to.open()];
+  await target.create('test', 0, 'filling');
+  await source.write(Array.from({ length: 5_000 }, (_, at) => write(`gone-${at}`, null, 30)));
+  await fill(source, 100, 1_000);
+  await source.raiseBarrier('test', 0, 50);
+  unwatched();
+  const { given, taken } = await begin(source, target);
+  await source.raiseFloor('test', 0, 50);
+  expect(source.info('test', 0)).toMatchObject({ tombstones: 0 });
+  const found = await carry(given, taken);
+  await taken.finish(found, await given.checksum());
+  await given.release();
+  expect(textOf(target, 'key-7')).toBe('x'.repeat(1_000));
+});
+
 test('a copy that is released while it reserves disk space frees the reservation', async () => {
   await using place = await stores(100, 1_000);
   const { source } = place;

@@ -1,5 +1,6 @@
 // Checkpoints partition files one by one, and removes log segments that nobody needs any more.
 import { setImmediate } from 'node:timers/promises';
+import { getOrMake } from '@ringwright/base/get-or-make';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { OpenFiles } from '../file/open-files.ts';
 import { noSegment, noteDamage, noteSynced, type Partition, pinned } from '../file/partition.ts';
@@ -23,7 +24,7 @@ export class Checkpointer {
   readonly #options: CheckpointerOptions;
   /** Segments below this one were lost. They are not needed once their partitions are synced. */
   leftSegments = 0;
-  readonly #queue = new Set<Partition>();
+  readonly #queue = new Map<Partition, PromiseWithResolvers<void>>();
   #running: Promise<void> | null = null;
   #freeSegments = false;
   #stopped = false;
@@ -32,10 +33,15 @@ export class Checkpointer {
     this.#options = options;
   }
 
-  /** Requests a checkpoint of a partition whose WAL has grown long. */
-  request(partition: Partition): void {
-    this.#queue.add(partition);
+  /**
+   * Requests a checkpoint of a partition whose WAL has grown long. Resolves when its turn is over:
+   * it may have to wait for a copy, or the checkpointer has stopped.
+   */
+  request(partition: Partition): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    const turn = getOrMake(this.#queue, partition, () => Promise.withResolvers<void>());
     this.#start();
+    return turn.promise;
   }
 
   /**
@@ -55,7 +61,7 @@ export class Checkpointer {
 
   #checkpointBelow(segment: number): void {
     for (const partition of this.#options.partitions()) {
-      if (partition.dirtySegment < segment) this.#queue.add(partition);
+      if (partition.dirtySegment < segment) void this.request(partition);
     }
     this.#freeSegments = true;
     this.#start();
@@ -66,7 +72,7 @@ export class Checkpointer {
     this.#running ??= this.#run()
       .catch((error: unknown) => {
         // After an error no more files are checkpointed and no segment is removed.
-        this.#stopped = true;
+        this.#end();
         this.#options.onFailure(error);
       })
       .finally(() => {
@@ -76,13 +82,17 @@ export class Checkpointer {
   }
 
   async #run(): Promise<void> {
-    for (const partition of this.#queue) {
+    for (const [partition, turn] of this.#queue) {
       this.#queue.delete(partition);
-      await setImmediate();
-      if (this.#stopped) return;
-      if (holdBack(partition)) continue;
-      // failpoint: checkpoint.before
-      await this.#checkpoint(partition);
+      try {
+        await setImmediate();
+        if (this.#stopped) return;
+        if (holdBack(partition)) continue;
+        // failpoint: checkpoint.before
+        await this.#checkpoint(partition);
+      } finally {
+        turn.resolve();
+      }
     }
     if (!this.#freeSegments) return;
     this.#freeSegments = false;
@@ -139,10 +149,15 @@ export class Checkpointer {
 
   /** Starts nothing more, and waits for the running checkpoint. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#queue.clear();
+    this.#end();
     this.#freeSegments = false;
     await this.#running;
+  }
+
+  #end(): void {
+    this.#stopped = true;
+    for (const turn of this.#queue.values()) turn.resolve();
+    this.#queue.clear();
   }
 }
 
