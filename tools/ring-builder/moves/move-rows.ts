@@ -46,29 +46,44 @@ export type StatusByDevice = ReadonlyMap<number, RingStatus | Error>;
 
 /** Returns rows in the order of moveStages, then by partition. */
 export function moveRows(ring: Pick<Ring, 'moves'>, statuses: StatusByDevice): MoveRow[] {
+  const progress = new Map([...statuses].map(([device, status]) => [device, progressIn(status)]));
   const rows = [
-    ...ring.moves.map((move) => rowOf(move, statuses.get(move.to))),
+    ...ring.moves.map((move) => rowOf(move, progress.get(move.to))),
     ...drops(statuses),
   ];
   const order = (row: MoveRow): number => moveStages.indexOf(row.stage);
   return rows.sort((a, b) => order(a) - order(b) || a.partition - b.partition);
 }
 
-function rowOf(move: Move, status: RingStatus | Error | undefined): MoveRow {
+/** By assignment id: a server may report a load for each of 65,536 moves. */
+interface Progress {
+  readonly status: RingStatus;
+  readonly loads: ReadonlyMap<number | null, RingStatus['loads'][number]>;
+  readonly paused: ReadonlySet<number>;
+  readonly first: ReadonlySet<number>;
+}
+
+function progressIn(status: RingStatus | Error): Progress | Error {
+  if (status instanceof Error) return status;
+  const loads = new Map(status.loads.map((load) => [load.assignment, load]));
+  return { status, loads, paused: new Set(status.paused), first: new Set(status.first) };
+}
+
+function rowOf(move: Move, progress: Progress | Error | undefined): MoveRow {
   const { partition, replica, from, to, assignment } = move;
   const row = { partition, replica, assignment, from, to, ...noProgress };
-  if (status === undefined) {
+  if (progress === undefined) {
     return { ...row, reason: `no server answers as d${to}; health says what is known of it` };
   }
-  if (move.state === 'PROPOSED' && hasNoRing(status)) {
+  if (move.state === 'PROPOSED' && hasNoRing(progress)) {
     return { ...row, reason: `no rollout has sent the ring to d${to} yet` };
   }
-  if (status instanceof Error) return { ...row, stage: 'failed', reason: status.message };
-  const first = status.first.includes(assignment);
-  const load = status.loads.find((one) => one.assignment === assignment);
-  const paused = status.paused.includes(assignment);
+  if (progress instanceof Error) return { ...row, stage: 'failed', reason: progress.message };
+  const first = progress.first.has(assignment);
+  const load = progress.loads.get(assignment);
+  const paused = progress.paused.has(assignment);
   if (load === undefined) {
-    const why = whyNotBegun(move, status);
+    const why = paused ? { reason: waitText(true) } : whyNotBegun(move, progress.status);
     return { ...row, first, stage: paused ? 'paused' : 'queued', ...why };
   }
   const { bytes, bytesTotal, rows, stage, room } = load;
@@ -82,21 +97,17 @@ function rowOf(move: Move, status: RingStatus | Error | undefined): MoveRow {
 /**
  * Whether the server answers but was never sent the ring: a new device before its first rollout.
  */
-export function hasNoRing(status: RingStatus | Error | undefined): boolean {
+export function hasNoRing(status: unknown): boolean {
   return status instanceof CodedError && status.code === 'RING_UNKNOWN';
 }
 
 /** Whether the server runs, but refuses the token of this command, or that it shows none. */
-export function hasNoAccess(status: RingStatus | Error | undefined): status is CodedError {
+export function hasNoAccess(status: unknown): status is CodedError {
   return status instanceof CodedError && needsToken.has(status.code);
 }
 
-/** Gives a reason for every move that has not begun. */
-function whyNotBegun(
-  { state, assignment, to }: Move,
-  status: RingStatus,
-): Pick<MoveRow, 'reason' | 'room'> {
-  if (status.paused.includes(assignment)) return { reason: waitText(true) };
+/** Gives a reason for every move that has not begun and is not paused. */
+function whyNotBegun({ state, to }: Move, status: RingStatus): Pick<MoveRow, 'reason' | 'room'> {
   // A failure that concerns no single partition: the disk is too full for the first, empty file.
   const [failing] = status.failing;
   if (failing !== undefined) {

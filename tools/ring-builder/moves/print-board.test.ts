@@ -136,6 +136,26 @@ describe('the board', () => {
   });
 });
 
+test('many moves read each load once, and not once per move', () => {
+  const count = 300;
+  let reads = 0;
+  const loads = Array.from({ length: count }, (_, partition) => {
+    const assignment = partition + 1;
+    const counted = load(assignment, partition, { stage: 'available' });
+    Object.defineProperty(counted, 'assignment', {
+      get: () => {
+        reads += 1;
+        return assignment;
+      },
+    });
+    return counted;
+  });
+  const many = loads.map(({ partition }) => move(partition + 1, partition));
+  const found = moveRows({ moves: many }, new Map([[4, { ...joiner, loads }]]));
+  expect(found.map(({ stage }) => stage)).toEqual(Array(count).fill('available'));
+  expect(reads).toBe(count);
+});
+
 test('a move to a joiner without the ring is queued while PROPOSED, and failed later', () => {
   const lacks = new CodedError('RING_UNKNOWN', '10.0.0.4:6200 has no ring cities');
   const stagesOf = (state: Move['state']) =>
