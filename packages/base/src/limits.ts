@@ -154,6 +154,8 @@ export const peerRetryMsMin = 100;
 export const peerRetryMsMax = 3_000;
 /** While their digests differ, holders of a partition compare them this often. */
 export const replicationIntervalMs = 1_000;
+/** Rings compared at the same time: a peer that missed millions of records takes one for minutes. */
+export const replicationRingsAtOnce = 8;
 /** Records younger than this are not offered: their own writes are still in flight. */
 export const replicationAgeMsMin = 1_000;
 /** Span of stamps whose records are summed together, and the number of spans compared. */

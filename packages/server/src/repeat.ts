@@ -1,4 +1,4 @@
-// Repeats work with a pause between the runs, and polls a file in this way.
+// Repeats work with a pause between the runs, for one thing or for each of many, and polls a file.
 import { setTimeout } from 'node:timers/promises';
 import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
 import { messageOf } from '@ringwright/base/thrown';
@@ -18,6 +18,39 @@ export function repeat(work: () => Promise<void>, pauseMs: number): () => Promis
   return async () => {
     end.abort();
     await running;
+  };
+}
+
+interface Repeated<Item> {
+  readonly nameOf: (item: Item) => string;
+  readonly work: (item: Item) => Promise<void>;
+  /** Runs under way at the same time, each of another item. */
+  readonly atOnce: number;
+  readonly pauseMs: number;
+}
+
+/**
+ * Repeats work for each of the items that `list` returns at the time. An item whose last run has
+ * not ended is left out, so that one that takes long does not delay the others. Returns a function
+ * that ends the repetition and waits for the runs under way.
+ */
+export function repeatEach<Item>(
+  list: () => readonly Item[],
+  { nameOf, work, atOnce, pauseMs }: Repeated<Item>,
+): () => Promise<void> {
+  const runs = new Map<string, Promise<void>>();
+  const end = repeat(async () => {
+    for (const item of list()) {
+      const name = nameOf(item);
+      if (runs.has(name)) continue;
+      if (runs.size >= atOnce) await Promise.race(runs.values());
+      const run = work(item).finally(() => runs.delete(name));
+      runs.set(name, run);
+    }
+  }, pauseMs);
+  return async () => {
+    await end();
+    await Promise.all(runs.values());
   };
 }
 

@@ -4,7 +4,11 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
 import { anyToken, role } from '@ringwright/access/need';
-import { redisConnectionsMax, replicationIntervalMs } from '@ringwright/base/limits';
+import {
+  redisConnectionsMax,
+  replicationIntervalMs,
+  replicationRingsAtOnce,
+} from '@ringwright/base/limits';
 import { throttleRoundMs, trashPercentMax, trashTickMs } from '@ringwright/base/limits-copies';
 import { httpEndLookMs, httpEndMsMax } from '@ringwright/base/limits-listeners';
 import { httpConnectionsMax, peerGreetMs, wireConnectionsMax } from '@ringwright/base/limits-rings';
@@ -41,7 +45,7 @@ import type { ServerOptions } from './options.ts';
 import { PortSecurity } from './port-security.ts';
 import { createRedis } from './redis/redis-endpoint.ts';
 import { raiseFloors } from './repair/raise-floor.ts';
-import { repeat } from './repeat.ts';
+import { repeat, repeatEach } from './repeat.ts';
 import { isInsecure, requireSecure } from './require-secure.ts';
 import { requireSources } from './rings/ring-files.ts';
 
@@ -220,9 +224,12 @@ function repeatRounds({
   scrubber,
 }: ServerParts & { readonly throttle: AdaptiveThrottle }): (() => Promise<void>)[] {
   return [
-    repeat(async () => {
-      for (const active of rings.list()) await replicator.round(active);
-    }, replicationIntervalMs),
+    repeatEach(() => rings.list(), {
+      nameOf: ({ ring }) => ring.keyspace,
+      work: (active) => replicator.round(active),
+      atOnce: replicationRingsAtOnce,
+      pauseMs: replicationIntervalMs,
+    }),
     repeat(async () => {
       for (const active of rings.list()) await raiseFloors(floors, active);
     }, tombstoneRoundMs),
