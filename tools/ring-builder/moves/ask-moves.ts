@@ -2,18 +2,27 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Target } from '../servers/ring-targets.ts';
-import { fanOut } from '../servers/server-connection.ts';
+import { connectTimeoutMs, fanOut } from '../servers/server-connection.ts';
 import { type RingStatus, ringStatus } from '../servers/server-status.ts';
 import type { StatusByDevice } from './move-rows.ts';
 
+/**
+ * A server reports each load: 43,690 are 9 MB, and took up to 13 s on a busy machine. A shorter
+ * limit would make a rollout that progresses look like one that stalls.
+ */
+function movesTimeoutMs({ moves }: Pick<Ring, 'moves'>): number {
+  return connectTimeoutMs + Math.ceil(moves.length / 4);
+}
+
 /** Servers whose devices were all removed may be gone, so their missing answers are left out. */
 export async function askMoves(
-  { keyspace }: Pick<Ring, 'keyspace'>,
+  ring: Pick<Ring, 'keyspace' | 'moves'>,
   targets: readonly Target[],
 ): Promise<StatusByDevice> {
+  const timeoutMs = movesTimeoutMs(ring);
   return statusByDevice(
     targets,
-    await fanOut(targets, ({ address }) => ringStatus(address, keyspace)),
+    await fanOut(targets, ({ address }) => ringStatus(address, ring.keyspace, timeoutMs)),
   );
 }
 

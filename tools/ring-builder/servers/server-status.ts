@@ -217,15 +217,22 @@ function isCoded(document: unknown): boolean {
 }
 
 /** Returns the server's status of one ring, or the error that prevented it. */
-export async function ringStatus(address: string, ring: string): Promise<RingStatus | CodedError> {
-  return ringIn(await statusOrWhyNot(address), { address, ring });
+export async function ringStatus(
+  address: string,
+  ring: string,
+  timeoutMs = connectTimeoutMs,
+): Promise<RingStatus | CodedError> {
+  return ringIn(await statusOrWhyNot(address, timeoutMs), { address, ring });
 }
 
 /**
  * Returns any CodedError, such as PEER_UNREACHABLE, as a value, for callers that ask many servers.
  */
-export function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
-  return resultOrError(serverStatus(address));
+export function statusOrWhyNot(
+  address: string,
+  timeoutMs = connectTimeoutMs,
+): Promise<ServerStatus | CodedError> {
+  return resultOrError(serverStatus(address, { timeoutMs }));
 }
 
 /**
