@@ -35,7 +35,7 @@ export const requestRateHalfLifeMs = 60_000;
 
 /** How often requests are counted: a pass over all partitions, 0.1 ms for 4,096. */
 export const requestCountEveryMs = 5_000;
-/** How often a long start logs how many partition folders it has read: 10,000 take some 10 s. */
+/** How often a long start logs what it does: reading 10,000 partition folders takes some 10 s. */
 export const startLogEveryMs = 5_000;
 
 /** Share of the machine's memory for the open files of one device: 4,096 partitions with 20 GiB. */

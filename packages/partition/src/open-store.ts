@@ -35,6 +35,7 @@ import { FileOpener } from './file/file-opener.ts';
 import { Memtables } from './file/memtables.ts';
 import { OpenFiles } from './file/open-files.ts';
 import { readPartitions } from './file/read-partitions.ts';
+import type { OnStep } from './file/start-step.ts';
 import { applyWrites } from './log/apply-writes.ts';
 import { Checkpointer, checkpointPartition } from './log/checkpointer.ts';
 import { CommitLog } from './log/commit-log.ts';
@@ -55,8 +56,8 @@ interface OpenStoreOptions {
   readonly newIncarnation: () => string;
   /** Called once, with STORE_FAILED. The caller must close the store and reopen the directory. */
   readonly onFailure?: ((error: CodedError) => void) | undefined;
-  /** Called after each partition folder that was read or removed: there may be 65,536 of them. */
-  readonly onFolder?: ((done: number, folders: number) => void) | undefined;
+  /** Called after each partition of each step. */
+  readonly onStep?: OnStep | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
   /** Address at which the carrier serves files to other servers; default: any port on loopback. */
   readonly copies?: { readonly host: string; readonly port: number } | undefined;
@@ -70,6 +71,7 @@ const anyCopies = { host: '127.0.0.1', port: 0 };
  * LOG_DAMAGED, STORE_UNFIT.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const { onStep = () => undefined } = options;
   const root = resolve(options.directory);
   const limits = storeLimits(options.limits);
   await makeFolders(root);
@@ -83,9 +85,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const empties = await readEmptyPartitions(root);
-    const registry = await readPartitions(root, { files, empties, onFolder: options.onFolder });
+    const registry = await readPartitions(root, { files, empties, onStep });
     const mutex = new KeyedMutex();
-    const segment = await recoverLog({ root, files, registry, empties, mutex });
+    const segment = await recoverLog({ root, files, registry, empties, mutex }, onStep);
     const memtables = new Memtables(files, limits);
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     const ready = { root, limits, lock, disk, files, memtables, registry, empties, mutex, segment };

@@ -6,6 +6,7 @@ import { dataPaths } from './file/data-paths.ts';
 import { Memtables } from './file/memtables.ts';
 import { noSegment, type Partition } from './file/partition.ts';
 import type { Registry } from './file/registry.ts';
+import type { OnStep } from './file/start-step.ts';
 import { applyGroup } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import type { LogPartition } from './log/log-entries.ts';
@@ -34,7 +35,7 @@ type Recovering = Pick<StoreParts, 'root' | 'files' | 'registry' | 'empties' | '
  * Replays the log, makes the result durable in the partition files, and begins an empty segment.
  * Throws LOG_DAMAGED.
  */
-export async function recoverLog(parts: Recovering): Promise<LogSegment> {
+export async function recoverLog(parts: Recovering, onStep: OnStep): Promise<LogSegment> {
   const { root, files, registry } = parts;
   const memtables = new Memtables(files, RECOVERY);
   const directory = dataPaths.log(root);
@@ -60,8 +61,9 @@ export async function recoverLog(parts: Recovering): Promise<LogSegment> {
         'no row waits in the bytes of a segment',
       );
     },
+    onStep,
   });
-  await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true);
+  await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true, onStep);
   const needed = Math.min(
     ...[...registry.all()].map(({ dirtySegment }) => dirtySegment),
     noSegment,

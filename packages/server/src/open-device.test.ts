@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLogEveryMs } from '@ringwright/base/limits-store';
 import { expect, onTestFinished, test } from 'vitest';
-import { logFolders, startFailure } from './open-device.ts';
+import { logSteps, startFailure } from './open-device.ts';
 
 test('a disk that has free bytes but takes no file is not said to lack bytes', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'device-'));
@@ -18,16 +18,18 @@ test('a disk that has free bytes but takes no file is not said to lack bytes', a
   expect(failure).toHaveProperty('hint', expect.stringMatching(/^free inodes if df -i shows none/));
 });
 
-test('a long start logs how many partition folders it has read, a short one logs nothing', () => {
+test('a long start logs what it does and how far it is, a short one logs nothing', () => {
   const lines: unknown[] = [];
   let ms = 0;
-  const onFolder = logFolders({ info: (fields: unknown) => lines.push(fields) }, () => ms);
-  onFolder(1, 9);
+  const onStep = logSteps({ info: (...line: unknown[]) => lines.push(line) }, () => ms);
+  const step = (doing: string, done: number): void => onStep({ doing, done, partitions: 9 });
+  step('reading', 1);
   ms = startLogEveryMs - 1;
-  onFolder(2, 9);
+  step('reading', 2);
   expect(lines).toEqual([]);
   ms = startLogEveryMs;
-  onFolder(3, 9);
-  onFolder(4, 9);
-  expect(lines).toEqual([{ done: 3, folders: 9 }]);
+  step('replaying', 3);
+  step('replaying', 4);
+  const message = 'replaying; requests are answered after the start';
+  expect(lines).toEqual([[{ done: 3, partitions: 9 }, message]]);
 });

@@ -12,6 +12,7 @@ import { deviceIdentity } from '@ringwright/node/link/device-certificate';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { nowMs } from '@ringwright/node/system-clock';
 import { dataPaths } from '@ringwright/partition/file/data-paths';
+import type { OnStep } from '@ringwright/partition/file/start-step';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
 import { roomToStart } from '@ringwright/partition/store/room-to-start';
@@ -68,15 +69,12 @@ function countNow(store: Store): void {
 }
 
 /** No port is open yet: without these lines, a long start looks like one that hangs. */
-export function logFolders(
-  log: Pick<Logger, 'info'>,
-  monotonicMs = () => performance.now(),
-): (done: number, folders: number) => void {
+export function logSteps(log: Pick<Logger, 'info'>, monotonicMs = () => performance.now()): OnStep {
   let loggedMs = monotonicMs();
-  return (done, folders) => {
+  return ({ doing, done, partitions }) => {
     if (monotonicMs() - loggedMs < startLogEveryMs) return;
     loggedMs = monotonicMs();
-    log.info({ done, folders }, 'reading partition folders; requests are answered after that');
+    log.info({ done, partitions }, `${doing}; requests are answered after the start`);
   };
 }
 
@@ -90,8 +88,8 @@ export async function openDevice(
   const { copyListen, replicationListen } = rest;
   const { ip: host } = splitAddress(copyListen ?? replicationListen ?? address);
   const copies = { host, port: copyListen === undefined ? 0 : splitAddress(copyListen).port };
-  const onFolder = logFolders(log);
-  const store = await openStore({ directory: data, newIncarnation, onFailure, copies, onFolder });
+  const onStep = logSteps(log);
+  const store = await openStore({ directory: data, newIncarnation, onFailure, copies, onStep });
   countNow(store);
   try {
     store.copies.parkProcesses();

@@ -11,7 +11,7 @@ async function cachesOf(directory: string, filesMax: number, pageCachesBytesMax:
   const limits = { filesMax, pageCachesBytesMax, rowCachesBytesMax: 0 };
   const files = new OpenFiles(directory, limits);
   const empties = await readEmptyPartitions(directory);
-  await readPartitions(directory, { files, empties });
+  await readPartitions(directory, { files, empties, onStep: () => undefined });
   const open = [...files.all()];
   const sizes = open.map(({ file }) => -Number(file?.db.pragma('cache_size', { simple: true })));
   for (const partition of open) files.close(partition);

@@ -16,6 +16,7 @@ import {
   removeLeftovers,
 } from './partition-directory.ts';
 import { Registry } from './registry.ts';
+import type { OnStep } from './start-step.ts';
 
 /**
  * Opens every file once. Damaged files stay untouched; the registry has them with the reason. An
@@ -26,11 +27,11 @@ export async function readPartitions(
   {
     files,
     empties,
-    onFolder,
+    onStep,
   }: {
     readonly files: OpenFiles;
     readonly empties: EmptyPartitions;
-    readonly onFolder?: ((done: number, folders: number) => void) | undefined;
+    readonly onStep: OnStep;
   },
 ): Promise<Registry> {
   const registry = new Registry();
@@ -45,7 +46,7 @@ export async function readPartitions(
       if (partition.damage !== null) files.abandon(partition);
       registry.add(partition);
     }
-    onFolder?.(index + 1, folders.length);
+    onStep({ doing: 'reading partition folders', done: index + 1, partitions: folders.length });
     await setImmediate();
   }
   for (const empty of empties.all()) registry.add(emptyPartition(empty));

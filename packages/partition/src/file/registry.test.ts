@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { scratch, write } from '../../test/support/scratch-store.ts';
 import { openStore } from '../open-store.ts';
+import type { StartStep } from './start-step.ts';
 
 test('a change of records, state or file is reported exactly once', async () => {
   await using place = scratch();
@@ -35,20 +36,27 @@ test('the partitions of one keyspace are listed without those of the others', as
   expect(listed('unknown')).toEqual([]);
 });
 
-test('the start reports each partition folder that it has read', async () => {
+test('the start reports each partition that it has read, replayed and synced', async () => {
   await using place = scratch();
   const first = await place.open();
   for (const partition of [0, 1, 2]) await first.create('test', partition, 'ready');
   await first.write([write('a', 'x', 1, 0), write('b', 'x', 1, 1)]);
   await first.close();
-  const read: [number, number][] = [];
-  const onFolder = (done: number, folders: number): void => void read.push([done, folders]);
-  const { directory } = place;
-  const store = await openStore({ directory, newIncarnation: randomUUID, onFolder });
+  const second = await place.open();
+  await second.write([write('a', 'y', 2, 0), write('c', 'x', 2, 2)]);
+  const steps: string[] = [];
+  const onStep = ({ doing, done, partitions }: StartStep): void =>
+    void steps.push(`${doing} ${done} of ${partitions}`);
+  const { directory } = place.image();
+  const store = await openStore({ directory, newIncarnation: randomUUID, onStep });
   await store.close();
-  // Partition 2 is empty, so it has no folder.
-  expect(read).toEqual([
-    [1, 2],
-    [2, 2],
+  // Partition 2 has a folder only since its first write, which the log still holds.
+  expect(steps).toEqual([
+    'reading partition folders 1 of 3',
+    'reading partition folders 2 of 3',
+    'reading partition folders 3 of 3',
+    'replaying 1 of 1 segments of the commit log 1 of 2',
+    'replaying 1 of 1 segments of the commit log 2 of 2',
+    'syncing new partition files 1 of 1',
   ]);
 });

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { freeBytes } from '@ringwright/base/free-bytes';
 import { decodeMarksChange } from '../file/marks-change.ts';
 import { decodeRecord } from '../file/record-bytes.ts';
+import type { OnStep } from '../file/start-step.ts';
 import type { LoggedEntry } from './apply-writes.ts';
 import { isChange, type LogPartition } from './log-entries.ts';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
@@ -39,6 +40,7 @@ interface Replaying {
   readonly apply: (entries: LoggedEntries) => void;
   /** Called after the last entries of this partition and lifetime, for the segments in memory. */
   readonly applied: (partition: LogPartition) => void;
+  readonly onStep: OnStep;
 }
 
 /**
@@ -49,7 +51,7 @@ interface Replaying {
  */
 export async function replayLog(
   directory: string,
-  { apply, applied }: Replaying,
+  { apply, applied, onStep }: Replaying,
 ): Promise<number[]> {
   const segments = await listSegments(directory);
   checkContiguous(directory, segments);
@@ -59,12 +61,15 @@ export async function replayLog(
     for (const segment of segments.slice(at, at + SEGMENTS_AT_ONCE)) {
       contents.push(await readSegment(directory, segment, segment === last));
     }
-    for (const { partition, parts } of partitionsIn(contents)) {
+    const doing = `replaying ${contents.length} of ${segments.length} segments of the commit log`;
+    const found = [...partitionsIn(contents)];
+    for (const [index, { partition, parts }] of found.entries()) {
       for (const entries of pieces(parts)) {
         apply({ partition, entries, segment: segments[at] ?? 0 });
         await setImmediate();
       }
       applied(partition);
+      onStep({ doing, done: index + 1, partitions: found.length });
       await setImmediate();
     }
     // Hundreds of MiB, which the garbage collector would keep until memory runs out.
