@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { startLogEveryMs } from '@ringwright/base/limits-store';
 import { expect, onTestFinished, test } from 'vitest';
 import { logSteps, startFailure } from './open-device.ts';
+import { logOf } from './telemetry/log.ts';
+import { RepeatedLines } from './telemetry/repeated-lines.ts';
 
 test('a disk that has free bytes but takes no file is not said to lack bytes', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'device-'));
@@ -19,17 +21,23 @@ test('a disk that has free bytes but takes no file is not said to lack bytes', a
 });
 
 test('a long start logs what it does and how far it is, a short one logs nothing', () => {
-  const lines: unknown[] = [];
+  const lines: string[] = [];
+  const log = logOf('info', new RepeatedLines(() => 0), { write: (line) => lines.push(line) });
   let ms = 0;
-  const onStep = logSteps({ info: (...line: unknown[]) => lines.push(line) }, () => ms);
-  const step = (doing: string, done: number): void => onStep({ doing, done, partitions: 9 });
-  step('reading', 1);
+  const onStep = logSteps(log, () => ms);
+  const step = (doing: string, done: number): void => onStep({ doing, done, partitions: 4_000 });
+  step('reading', 1_000);
   ms = startLogEveryMs - 1;
-  step('reading', 2);
+  step('reading', 2_000);
   expect(lines).toEqual([]);
   ms = startLogEveryMs;
-  step('replaying', 3);
-  step('replaying', 4);
-  const message = 'replaying; requests are answered after the start';
-  expect(lines).toEqual([[{ done: 3, partitions: 9 }, message]]);
+  step('replaying', 2_100);
+  step('replaying', 2_200);
+  ms = 2 * startLogEveryMs;
+  step('replaying', 3_100);
+  const msg = 'replaying; requests are answered after the start';
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { done: 2_100, partitions: 4_000, percent: 52, msg },
+    { done: 3_100, partitions: 4_000, percent: 77, msg },
+  ]);
 });

@@ -74,7 +74,9 @@ export function logSteps(log: Pick<Logger, 'info'>, monotonicMs = () => performa
   return ({ doing, done, partitions }) => {
     if (monotonicMs() - loggedMs < startLogEveryMs) return;
     loggedMs = monotonicMs();
-    log.info({ done, partitions }, `${doing}; requests are answered after the start`);
+    // The log counts lines that differ only in long numbers as one.
+    const percent = Math.floor((100 * done) / partitions);
+    log.info({ done, partitions, percent }, `${doing}; requests are answered after the start`);
   };
 }
 
