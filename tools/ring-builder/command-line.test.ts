@@ -8,6 +8,17 @@ test.for(commands)('the help of $usage shows an example of the command', async (
   expect(parsed.kind === 'help' && parsed.text).toContain(`Examples:\n  ring-builder ${name} `);
 });
 
+test.for(commands)('the examples in the help of $usage can be typed', async ({ load }) => {
+  const { command } = await load();
+  for (const [example] of command.examples) {
+    const words = example.match(/"[^"]*"|[^\s"]+/g)?.map((word) => word.replaceAll('"', ''));
+    // Words for the shell, before or behind the command, are no arguments.
+    if (words?.[0] !== '$0' || words.includes('|')) continue;
+    const parsed = await parseCommandLine(words.slice(1));
+    expect(parsed.kind, example).toBe('run');
+  }
+});
+
 test.each([48, 100])('at %d columns the help lists all groups of commands', async (columns) => {
   const parsed = await parseCommandLine([], columns);
   const help = parsed.kind === 'help' ? parsed.text : '';

@@ -14,7 +14,10 @@ export const command: Command = {
   },
   examples: [
     ['$0 retire events --before 2026-06', 'drop the ranges before June'],
-    ['$0 commit events --override "kept for a year"', 'records are dropped, so a reason is needed'],
+    [
+      '$0 commit events -m "until May" --override "kept for a year"',
+      'records are dropped, so a reason is needed',
+    ],
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
