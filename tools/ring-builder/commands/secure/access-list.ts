@@ -54,7 +54,7 @@ interface TokenRow {
 const tokenColumns = [
   { head: 'TOKEN', cell: ({ token }: TokenRow) => token },
   { head: 'MAY', cell: ({ grants }: TokenRow) => grants.join(', ') },
-  { head: 'UNTIL', cell: ({ expiresMs, expired }: TokenRow) => untilText(expiresMs, expired) },
+  { head: 'EXPIRES', cell: ({ expiresMs, expired }: TokenRow) => expiryText(expiresMs, expired) },
 ];
 
 function tokenRows(tokens: AccessDocument['tokens'], nowMs: number): TokenRow[] {
@@ -101,8 +101,8 @@ function useLines({ asked, silent }: Omit<LastUse, 'used'>): string[] {
   ];
 }
 
-function untilText(expiresMs: number | null, expired: boolean): string {
-  if (expiresMs === null) return 'revoked';
+function expiryText(expiresMs: number | null, expired: boolean): string {
+  if (expiresMs === null) return 'never';
   return `${new Date(expiresMs).toISOString()}${expired ? ', expired' : ''}`;
 }
 

@@ -26,7 +26,7 @@ test('a grant names rings that do not exist, and a refused grant leaves no file'
   expect(noKey.exit).not.toBe(0);
   await expect(access(file)).rejects.toThrow('ENOENT');
   const listed = await tool.run('access list --offline');
-  expect(listed.stdout).toMatch(/^shop +read note, write notes, write \* +revoked +-$/m);
+  expect(listed.stdout).toMatch(/^shop +read note, write notes, write \* +never +-$/m);
 });
 
 test('access commands advise starting a server that trusts no root with --trust', async () => {
