@@ -39,6 +39,11 @@ test('force checks its arguments before it asks for a confirmation', async () =>
   }
 });
 
+test('the limits of copies are unknown if no server answered', async () => {
+  const tool = await committed();
+  expect(await tool.text('moves notes rate 50MB/s')).toContain('the limits of copies are unknown');
+});
+
 test('a missing file, a missing port and an unreachable server are reported as such', async () => {
   const tool = await committed();
   await expect(tool.answer('add notes --from nofile')).rejects.toMatchObject({

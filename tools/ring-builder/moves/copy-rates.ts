@@ -140,6 +140,7 @@ export async function rateAnswer(
   const rates = await askCopyRates(targets);
   const { keyspace } = ring;
   const held = ratesText(rates, targets.length);
+  const copies = `copies ${held === '' ? 'have no limit' : `are limited to ${held}`}`;
   const silentCount = targets.length - rates.size;
   return {
     json: {
@@ -148,7 +149,7 @@ export async function rateAnswer(
       changed: rate !== undefined,
     },
     lines: [
-      `${keyspace}: copies ${held === '' ? 'have no limit' : `are limited to ${held}`}`,
+      `${keyspace}: ${rates.size === 0 ? 'no server answered, so the limits of copies are unknown' : copies}`,
       rate === null && held !== '' && 'the remaining limits are their own --copy-rate',
       ...failures.map(({ address, reason }) => `${address} was not notified: ${reason}`),
       failures.length === 0 &&
