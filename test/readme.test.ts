@@ -2,6 +2,8 @@
 // and what they name exists. The same holds for the tests of SECURITY.md.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { programVersion } from '@ringwright/base/program-version';
+import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, test } from 'vitest';
 import { commandGroups } from '../tools/ring-builder/command-groups.ts';
 
@@ -33,6 +35,10 @@ test('the README, package.json and bootstrap.mjs name one version of Node', () =
   const [, inReadme] = /Linux, Node (\d+) or newer/.exec(readme) ?? [];
   const [, inBootstrap] = /own Node \((\d+) or newer\)/.exec(bootstrap) ?? [];
   expect([`>=${inReadme}`, `>=${inBootstrap}`]).toEqual([engines.node, engines.node]);
+});
+
+test('the README names the present release and its wire version', () => {
+  expect(readme).toContain(`${programVersion} speaks wire version ${wireVersion}`);
 });
 
 test('the LICENSE file is the license that package.json names', () => {
@@ -110,15 +116,15 @@ test('every page that a page links to exists', () => {
   expect(links).toBeGreaterThan(10);
 });
 
-test('every source file that a page names exists', () => {
+test('every source file that a page names exists, in the folder that the page names', () => {
   const sources = globSync('{packages,tools,test}/**/*.ts', { cwd: root });
-  const known = new Set(sources.map((file) => path.basename(file)));
+  const known = sources.map((file) => `/${file.replace('/src/', '/')}`);
   const missing = pages.flatMap((page) => {
     const text = readFileSync(path.join(root, page), 'utf8');
-    const named = [...text.matchAll(/`(?:\w+: )?(?:[\w.-]+\/)*([\w.-]{2,}\.ts)`/g)];
+    const named = [...text.matchAll(/`(?:[\w-]+: )?((?:[\w.-]+\/)*[\w.-]{2,}\.ts)`/g)];
     return named
-      .map(([, name = '']) => name)
-      .filter((name) => !known.has(name) && !/^x\./.test(name))
+      .map(([, name = '']) => name.replace(/^(\.\.\/)+|\bsrc\//g, ''))
+      .filter((name) => !known.some((file) => file.endsWith(`/${name}`)) && !/\bx\./.test(name))
       .map((name) => `${page}: ${name}`);
   });
   expect(missing).toEqual([]);
