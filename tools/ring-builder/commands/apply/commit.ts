@@ -40,7 +40,7 @@ export const command: Command = {
     'max-replicas-at-once': replicasAtOnceOption,
     if: limitsOption,
     ...reviewedPlanOptions,
-    unproved: textOption('reason to move partitions whose joiners were forced; logged'),
+    unproved: textOption('reason to move partitions again whose last move was forced; logged'),
   },
   examples: [
     ['$0 commit cities -m "zone 3 joins"', 'plan and commit'],
