@@ -151,7 +151,7 @@ export class Store {
 
   /**
    * Drops tombstones stamped at or below `ms`: see PartitionInfo.floorMs. When it may be called:
-   * packages/partition/DESIGN.md. Resolves to false when nothing was left to do; a repeated call
+   * file/FLOORS.md. Resolves to false when nothing was left to do; a repeated call
    * knows that without reading rows. Throws VALUE_OUT_OF_RANGE above the barrier.
    */
   async raiseFloor(keyspace: string, partition: number, ms: number): Promise<boolean> {

@@ -21,7 +21,7 @@ export async function changeMarks(
 
 /**
  * Changes the state of a partition without a file; a state alone creates none. Resolves to false
- * when the change must go to the log: see DESIGN.md.
+ * when the change must go to the log: see packages/partition/DESIGN.md.
  */
 async function changeEmpty(
   parts: StoreParts,

@@ -5,10 +5,10 @@
 // joins and takes no more than the largest had, and one leaves or gets less weight and gives away
 // its own. These moves are explained; all others together may be five per cent. This stops a weight
 // that is too high (the device outgrows the largest), a wrong zone (others swap), two servers added
-// or removed at once, and a file of the wrong devices. A leaving device changes its zone's share:
-// for four of its slots, three others may move, less than a second device would give. No partition
-// may keep less than a quorum of its slots in place. Replicas that end are no moves; at least two,
-// and a quorum of the former ones, must remain.
+// or removed at once, and a file of the wrong devices. A device that leaves also lowers the share
+// of its zone. So for each four of its slots three others may move: fewer than if a second device
+// left. No partition may keep less than a quorum of its slots in place. Removed replicas are no
+// moves; at least two, and a quorum of the former ones, must remain.
 import { counted } from '@ringwright/base/counted';
 import { countThinned, countUnderQuorum, deviceIdsAt } from '../quorum.ts';
 import { isRetired, reshapeMappingOf } from '../reshape-ring.ts';

@@ -1,5 +1,5 @@
 // Drops old tombstones when every holder has them: one device asks all holders to promise, compares
-// them, and raises the floor. The proof is in packages/partition/src/file/DESIGN.md.
+// them, and raises the floor. The proof is in packages/partition/src/file/FLOORS.md.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
