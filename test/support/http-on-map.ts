@@ -3,6 +3,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { LongWrites } from '@ringwright/server/coordinate/long-writes';
 import { allowedHosts } from '@ringwright/server/http/check-request';
 import { createHttp, type HttpPorts } from '@ringwright/server/http/http';
 import { acceptWire } from '@ringwright/server/http/wire-endpoint';
@@ -29,6 +30,8 @@ const info = (_keyspace: string, partition: number) =>
 export class HttpOnMap {
   readonly rows = new Map<string, { value: Uint8Array | null; ms: number; tie: number }>();
   readonly bugs: unknown[] = [];
+  /** Takes one long value at a time. */
+  readonly longWrites = new LongWrites(0);
   /** While set, the single device answers every call with this error. */
   readonly ports: HttpPorts;
   readonly server: ReturnType<typeof createHttp>;
@@ -40,9 +43,11 @@ export class HttpOnMap {
     const issueStamp = ({ tieDevice }: ActiveRing) => Promise.resolve(clock.next(tieDevice));
     const call = this.#call.bind(this) as unknown as DeviceCaller['call'];
     const devices = { call, write: writeByCall(call) };
+    const { longWrites } = this;
+    const requests = new RingRequests();
     // Contains only what the tested routes use.
     this.ports = {
-      coordinator: { rings, requests: new RingRequests(), devices, clock, issueStamp },
+      coordinator: { rings, requests, devices, clock, issueStamp, longWrites },
       status: {
         rings,
         store: { info },

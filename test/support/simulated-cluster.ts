@@ -11,6 +11,7 @@ import type { WriteCaller } from '@ringwright/partition/store/queue-writes';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
+import { LongWrites } from '@ringwright/server/coordinate/long-writes';
 import { finishProposal } from '@ringwright/server/coordinate/propose';
 import type { CoordinatorPorts } from '@ringwright/server/coordinate/with-newest-ring';
 import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
@@ -200,7 +201,9 @@ export class SimulatedDevice {
     const issueStamp = async ({ tieDevice }: ActiveRing) => this.clock.next(tieDevice);
     const rest = { devices: this.caller, clock: this.clock, issueStamp, catchUp };
     const backOff = (tries: number): Promise<void> => this.cluster.pause(Math.min(2 ** tries, 50));
-    return { ...rest, rings, requests: new RingRequests(), mutex: this.#mutex, backOff };
+    const longWrites = new LongWrites(Number.POSITIVE_INFINITY);
+    const requests = new RingRequests();
+    return { ...rest, rings, requests, longWrites, mutex: this.#mutex, backOff };
   }
 }
 

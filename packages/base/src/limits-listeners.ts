@@ -39,8 +39,8 @@ export const httpHeadersMsMax = 10_000;
 /** Time for a request to arrive: slow or idle clients are disconnected. */
 export const httpRequestMsMax = 30_000;
 /**
- * Share of the machine's memory for each of six budgets of bytes, the five below and that of calls
- * in progress, where it is less than the budget: a quarter for all of them.
+ * Share of the machine's memory for each of seven budgets of bytes, the six below and that of calls
+ * in progress, where it is less than the budget: less than a third for all of them.
  */
 export const listenerMemoryShare = 1 / 24;
 /** Two of the largest requests must fit into a budget, however small the machine is. */
@@ -69,8 +69,12 @@ export const httpEndLookMs = 10;
  * takes the serving thread 5 ms per MiB, and 25 ms if each byte is escaped.
  */
 export const scanAnswerBytesMax = listTurnBytesMax;
-/** Bodies of all requests in flight: 32 of the largest batches, 256 of the largest values. */
+/** Bodies that arrive, of all requests: 32 of the largest batches, 256 of the largest values. */
 export const httpBodiesBytesMax = 256 * MIB;
+/** Long values that are being written through a server: each takes some four times its bytes. */
+export const longWritesBytesMax = 256 * MIB;
+/** Shorter values are limited by the number of requests that connections may have in progress. */
+export const longWriteBytesMin = 16 * KIB;
 /** Incomplete WebSocket messages of all but members and operators: 64 of the largest. */
 export const wireBegunBytesMax = 256 * MIB;
 /** A message with fewer bytes is not counted: one read of a socket may bring as much. */

@@ -4,14 +4,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
+import { longWritesBytesMax } from '@ringwright/base/limits-listeners';
 import { andThen, type Callback, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { monotonicMs, nowMs } from '@ringwright/node/system-clock';
+import { affordableBytes } from './access/byte-budget.ts';
 import type { PeerParts } from './assemble-peers.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { proveClock } from './clocks/prove-clock.ts';
 import { StampIssuer } from './clocks/stamp-issuer.ts';
+import { LongWrites } from './coordinate/long-writes.ts';
 import type { CoordinatorPorts } from './coordinate/with-newest-ring.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { OpenedDevice } from './open-device.ts';
@@ -60,6 +63,7 @@ export function createCoordinator({
     });
   return {
     ...{ rings, requests, devices, clock, issueStamp },
+    longWrites: new LongWrites(affordableBytes(longWritesBytesMax)),
     mutex: new KeyedMutex(),
     backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
     catchUp: async (active, device) => {

@@ -40,7 +40,8 @@ export type MayWrite = (present: WireContent | null) => boolean;
 /**
  * Writes if `mayWrite` accepts the present record. Between that record and the new one, nothing
  * else was ever in force on a quorum of slots. Throws PRECONDITION_FAILED with the stamp of the
- * present record, CONSISTENCY_INVALID for the levels one and all, and what propose throws.
+ * present record, CONSISTENCY_INVALID for the levels one and all, STORE_BUSY, and what propose
+ * throws.
  */
 export async function writeIf(
   ports: CoordinatorPorts,
@@ -54,9 +55,10 @@ export async function writeIf(
     });
   }
   const { value, expiresMs } = request;
+  const end = ports.longWrites.begin(value);
   const { record, isChanged } = await changeKey(ports, request, (present) =>
     mayWrite(liveOrNull(present)) ? { value, expiresMs } : null,
-  );
+  ).finally(end);
   if (isChanged) return record;
   const present = liveOrNull(record);
   const stamp = present === null ? null : formatStamp(identityOf(present));

@@ -6,11 +6,13 @@ import { expect, test } from 'vitest';
 import { StampIssuer } from '../clocks/stamp-issuer.ts';
 import { changeKey } from './change-key.ts';
 import { checkSession, coordinateWrite } from './coordinate.ts';
+import { LongWrites } from './long-writes.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 const nowMs = 1_000_000;
 const ports = {
   clock: new HybridClock(() => nowMs),
+  longWrites: new LongWrites(0),
   mutex: { run: (_: string, work: () => unknown) => work() },
 } as unknown as CoordinatorPorts;
 const request = { keyspace: 'cities', key: Buffer.from('key'), consistency: 'quorum' } as const;

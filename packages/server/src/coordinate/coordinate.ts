@@ -51,10 +51,10 @@ export type Written = Pick<WireContent, 'ms' | 'tie' | 'origin'>;
 
 /**
  * Writes a value (null deletes). Resolves with the record's stamp when the level is reached. Throws
- * CLOCK_AHEAD, CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN,
- * NOT_ENOUGH_REPLICAS and what fetching a newer ring throws. `details.outcome` is then `rejected`
- * (stored nowhere) or `unknown` (may appear later, once, with the stamp `details.stamp`). A
- * linearizable write is never superseded; it throws what propose throws.
+ * STORE_BUSY, CLOCK_AHEAD, CLOCK_BEHIND, SUPERSEDED when a device holds something newer,
+ * RING_UNKNOWN, NOT_ENOUGH_REPLICAS and what fetching a newer ring throws. `details.outcome` is
+ * then `rejected` (stored nowhere) or `unknown` (may appear later, once, with the stamp
+ * `details.stamp`). A linearizable write is never superseded; it throws what propose throws.
  */
 export function coordinateWrite(
   ports: CoordinatorPorts,
@@ -72,16 +72,25 @@ export function coordinateWriteFor(
   request: KeyRequest & NewContent,
   onResult: Callback<Written>,
 ): void {
-  const failed = (error: unknown): void => onResult(null, error);
+  let onEnd = onResult;
+  const failed = (error: unknown): void => onEnd(null, error);
   try {
+    const end = ports.longWrites.begin(request.value);
+    if (end !== null) {
+      onEnd = (written, error) => {
+        end();
+        onResult(written, error);
+      };
+    }
     if (request.session) checkSession(ports.clock, request.session);
     if (request.consistency === 'linearizable') {
-      writeByRounds(ports, request, null).then((written) => onResult(written, null), failed);
+      writeByRounds(ports, request, null).then((written) => onEnd(written, null), failed);
       return;
     }
     const issued = ports.issueStamp(ports.rings.get(request.keyspace), request.key);
-    if (!(issued instanceof Promise)) writeStamped(ports, request, { stamp: issued, onResult });
-    else issued.then((stamp) => writeStamped(ports, request, { stamp, onResult })).catch(failed);
+    const write = (stamp: Stamp): void => writeStamped(ports, request, { stamp, onResult: onEnd });
+    if (!(issued instanceof Promise)) write(issued);
+    else issued.then(write).catch(failed);
   } catch (error) {
     failed(error);
   }

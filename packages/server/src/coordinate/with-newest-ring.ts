@@ -16,6 +16,7 @@ import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { RingRequests } from '../rings/ring-requests.ts';
 import type { Rings } from '../rings/rings.ts';
+import type { LongWrites } from './long-writes.ts';
 import { OutdatedRing } from './quorum-write.ts';
 
 export interface CoordinatorPorts {
@@ -29,6 +30,7 @@ export interface CoordinatorPorts {
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
   /** Rounds of one key that begin here wait for each other. */
   readonly mutex: KeyedMutex;
+  readonly longWrites: LongWrites;
   /** Waits for a random time before a retry, longer with every try. */
   readonly backOff: (tries: number) => Promise<void>;
 }

@@ -38,7 +38,7 @@ export async function readBody(
 /** Shared by all listeners of this process. */
 const bodies = new ByteBudget(affordableBytes(httpBodiesBytesMax));
 
-/** Counts the body's bytes until the connection has its answer or is gone. */
+/** Counts the bytes of the body until it is complete, or its connection gone. */
 function heldBy(request: IncomingMessage): HeldBytes {
   const held = bodies.connection(() => request.socket.destroy());
   request.once('close', () => held.leave());

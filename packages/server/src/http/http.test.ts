@@ -3,6 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
+import { longWriteBytesMin } from '@ringwright/base/limits-listeners';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HttpOnMap, statusesOf } from '../../../../test/support/http-on-map.ts';
 import { createHttp, type HttpPorts } from './http.ts';
@@ -100,6 +101,23 @@ test('an unexpected error is reported here, and the client learns nothing about 
   expect(bugs).toHaveLength(1);
   other.closeAllConnections();
   other.close();
+});
+
+test('a long value is refused while others fill the limit, with a time to try again', async () => {
+  const value = Buffer.alloc(longWriteBytesMin);
+  const put = (body: Uint8Array, headers = {}) =>
+    fetch(url('/v1/cities/long'), { method: 'PUT', body, headers });
+  const end = http.longWrites.begin(value);
+  for (const headers of [{}, { 'if-none-match': '*' }]) {
+    const refused = await put(value, headers);
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+    const details = { outcome: 'rejected' };
+    expect(await refused.json()).toMatchObject({ code: 'STORE_BUSY', details });
+  }
+  expect(rows.has('long')).toBe(false);
+  expect((await put(value.subarray(1))).status).toBe(204);
+  end?.();
+  for (let attempt = 0; attempt < 2; attempt += 1) expect((await put(value)).status).toBe(204);
 });
 
 test('too large a value gets 413, and the connection stays usable', async () => {

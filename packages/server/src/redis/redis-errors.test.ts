@@ -4,6 +4,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { writeByCall } from '../../../../test/support/write-by-call.ts';
+import { LongWrites } from '../coordinate/long-writes.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { RingRequests } from '../rings/ring-requests.ts';
 import { failureReply } from './redis-answer.ts';
@@ -49,6 +50,7 @@ async function answerTo(...words: readonly string[]): Promise<string> {
     clock: { machineMs: () => active.activatedMs, nowMs: () => active.activatedMs },
     issueStamp: () => ({ ms: 1, tie: 0 }),
     requests: new RingRequests(),
+    longWrites: new LongWrites(0),
     devices: { call, write: writeByCall(call as unknown as DeviceCaller['call']) },
   };
   const request = words.map((word) => Buffer.from(word));

@@ -29,7 +29,8 @@ function coordinatorOf({ active, devices, replica }: StoreDevice): CoordinatorPo
   const never = () => Promise.reject(new Error('no ring changes and no round is needed here'));
   const rings = { get: () => active } as unknown as Rings;
   const clock: HybridClock = replica.clock;
-  const rest = { issueStamp: never, catchUp: never, mutex: undefined as never, backOff: never };
+  const unused = { mutex: undefined as never, longWrites: undefined as never };
+  const rest = { issueStamp: never, catchUp: never, backOff: never, ...unused };
   return { rings, requests: new RingRequests(), devices, clock, ...rest };
 }
 
