@@ -52,6 +52,11 @@ export function withoutTokens(
   return following(before, remaining, change);
 }
 
+/** The same tokens again, for a raised epoch, in which earlier documents are no longer valid. */
+export function inEpoch(before: AccessDocument, change: AccessChange): AccessDocument {
+  return following(before, before.tokens, change);
+}
+
 function following(
   before: AccessDocument | null,
   tokens: readonly GrantedToken[],

@@ -9,6 +9,7 @@ import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { StoredVersion } from './folder/read-version.ts';
 
 export interface Approval {
+  /** False also for signatures of an earlier epoch: no server accepts them under the newest root. */
   readonly signed: boolean;
   /** Names of the newest root's ring keys that have signed the version. */
   readonly signers: readonly string[];
@@ -23,8 +24,9 @@ export function approvalOf(
 ): Approval {
   const { bytes, signing } = version;
   if (trust === null) return { signed: signing !== null, signers: [], needed: 0, missing: 0 };
-  const { threshold } = trust.root.roles.ring;
-  if (signing === null)
+  const { epoch, roles } = trust.root;
+  const { threshold } = roles.ring;
+  if (signing?.epoch !== epoch)
     return { signed: false, signers: [], needed: threshold, missing: threshold };
   const { signatures, manifest } = splitRingFile(bytes);
   const payload = { type: ringPayloadType, bytes: manifest };
@@ -42,7 +44,7 @@ export function requireApproved(
   const { signed, signers, needed, missing } = approvalOf(version, trust);
   if (missing === 0) return;
   const { keyspace, version: number } = version.ring;
-  const signatureText = signed ? `${signers.length} of ${needed} signatures` : 'no signature';
+  const signatureText = signed ? `${signers.length} of ${needed} signatures` : 'no valid signature';
   throw new CodedError(
     'SIGNATURES_MISSING',
     `version ${number} of ${keyspace} has ${signatureText}`,

@@ -80,6 +80,21 @@ test('a document of a revoked key must be signed again before it is extended', a
   expect(await tokensOf(rings)).toEqual(['blog', 'shop']);
 });
 
+test('in a raised epoch a document is signed again, or extended, in that epoch', async () => {
+  for (const extend of [false, true]) {
+    const rings = await folder(1);
+    await grant(rings, 'shop', ada);
+    const change = () => ({ ...testRoot(), epoch: 2 });
+    await rotateTrust(rings, author, { change, keys: roots.slice(0, 2), replacesWaiting: false });
+    expect(await requireAccess(rings)).toMatchObject({ document: { epoch: 1 }, signers: [] });
+    await (extend ? grant(rings, 'blog', ada) : signAccess(rings, author, bob));
+    const { document, signers, needed } = await requireAccess(rings);
+    expect(document).toMatchObject({ epoch: 2, version: 2 });
+    expect(signers).toHaveLength(needed);
+    expect(await tokensOf(rings)).toEqual(extend ? ['blog', 'shop'] : ['shop']);
+  }
+});
+
 test('the next change removes what killed changes of the documents left behind', async () => {
   const rings = await folder(1);
   const temporaries = ['trust.json', 'access.json', 'trust-next.json'].map(

@@ -1,7 +1,7 @@
 // Makes the next signed access document of a rings folder, or adds a signature to the present one.
 import type { KeyObject } from 'node:crypto';
 import { type AccessDocument, accessPayload } from '@ringwright/access/access-document';
-import type { AccessChange } from '@ringwright/access/change-access';
+import { type AccessChange, inEpoch } from '@ringwright/access/change-access';
 import { accessSigners } from '@ringwright/access/open-access';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -13,6 +13,7 @@ import {
   signedDocument,
 } from '@ringwright/ring/trust/signed-document';
 import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import { requireRingKey } from './encode-version.ts';
 import { accessPath, type RingsAccess, readAccess, writeAccess } from './folder/access-file.ts';
 import { type RingsTrust, requireTrust } from './folder/trust-file.ts';
@@ -41,7 +42,7 @@ export function changeAccess(
     requireUnexpired(trust, ms);
     const key = requireRingKey(trust, request.key);
     const present = await readAccess(rings, trust);
-    if (present !== null) requireBuildable(present, keyIdOf(spkiOf(key)));
+    if (present !== null) requireBuildable(present, trust, keyIdOf(spkiOf(key)));
     const before = present?.document ?? null;
     const { cluster, epoch } = trust.root;
     const accessChange = { cluster, epoch, by: author.user, ms, change: request.change };
@@ -56,7 +57,13 @@ export function changeAccess(
  * document. Anyone who can write the folder can edit this file without a key, and a change would
  * sign those grants unseen.
  */
-function requireBuildable({ document, signers, needed }: RingsAccess, keyId: string): void {
+function requireBuildable(
+  { document, file, needed }: RingsAccess,
+  trust: Trust,
+  keyId: string,
+): void {
+  // Also signatures of an earlier epoch: the next document is of the present one.
+  const signers = [...accessSigners(file, trust)];
   if (signers.length >= needed || signers.includes(keyId)) return;
   const { version } = document;
   const message = `access document ${version} has ${signers.length} of ${needed} signatures`;
@@ -68,7 +75,10 @@ function requireBuildable({ document, signers, needed }: RingsAccess, keyId: str
   });
 }
 
-/** Adds a signature, if rings need several. Throws as changeAccess, and ACCESS_UNKNOWN. */
+/**
+ * Adds a signature, if rings need several. After the epoch was raised, makes the next document with
+ * the same tokens. Throws as changeAccess, and ACCESS_UNKNOWN.
+ */
 export function signAccess(
   rings: string,
   author: Author,
@@ -79,9 +89,13 @@ export function signAccess(
     const key = requireRingKey(trusted.trust, ringKey);
     const { file, document } = await requireAccess(rings);
     requireOurs(file, document, trusted);
-    const payload = payloadOf(file);
+    const { cluster, epoch } = trusted.trust.root;
+    const isPresent = document.epoch === epoch;
+    const ms = Date.parse(author.time);
+    const change = { cluster, epoch, by: author.user, ms, change: `epoch ${epoch}` };
+    const payload = isPresent ? payloadOf(file) : accessPayload(inEpoch(document, change));
     const added = signPayload(key, payload);
-    const others = file.signatures.filter(({ keyid }) => keyid !== added.keyid);
+    const others = isPresent ? file.signatures.filter(({ keyid }) => keyid !== added.keyid) : [];
     await writeAccess(rings, signedDocument(payload, [...others, added]));
     return requireAccess(rings);
   });

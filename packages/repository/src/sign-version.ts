@@ -45,7 +45,7 @@ export async function signVersion(
     if (versionEntry !== undefined)
       requireLogged(stored, versionEntry, { ring: location.ring, path });
     const { id, bytes, signing, signatures } = stored;
-    if (signing === null) throw unsigned(location.ring, version);
+    if (signing?.epoch !== trust.root.epoch) throw unsigned(location.ring, version);
     requireAnySignature(ring.folder, stored, roots);
     const added = signPayload(key, ringPayload(bytes));
     const otherSignatures = signatures.filter(({ keyid }) => keyid !== added.keyid);
@@ -70,7 +70,7 @@ export async function signVersion(
 }
 
 function unsigned(ring: string, version: number): CodedError {
-  const message = `version ${version} of ${ring} was made before the root of trust`;
+  const message = `version ${version} of ${ring} was made before the root of trust, or its epoch`;
   return new CodedError('SIGNATURES_MISSING', message, {
     hint: `ring-builder commit ${ring} -m "signed from here on" creates a signed version of it`,
     details: { ring, version },

@@ -1,6 +1,7 @@
 // Collects what the advice on a version depends on besides the servers: the log and the folder's
 // trust.
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
+import { approvalOf } from '@ringwright/repository/approval';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -20,14 +21,15 @@ export async function adviceContextOf(
   const trust = await trustOf(context);
   const access = await resultOrError(accessOf(context, trust)); // health reports a damaged one
   const known = access instanceof CodedError ? {} : { access };
-  return { ring, ...known, ...standingOf(version, entries, trust !== null) };
+  const isSigned = trust === null ? null : approvalOf(version, trust).signed;
+  return { ring, ...known, ...standingOf(version, entries, isSigned) };
 }
 
-/** For callers that have read the log. `isSigning`: the folder has a trust.json. */
+/** For callers that have read the log. `isSigned`: Approval.signed; null: without trust.json. */
 export function standingOf(
-  { signing, state }: Pick<StoredVersion, 'signing' | 'state'>,
+  { state }: Pick<StoredVersion, 'state'>,
   entries: readonly LogEntry[],
-  isSigning: boolean,
+  isSigned: boolean | null,
 ): Omit<AdviceContext, 'ring'> {
   const push = lastPush(entries);
   const head = lastVersionEntry(entries);
@@ -38,6 +40,6 @@ export function standingOf(
     ...(state?.components !== undefined && { components: state.components }),
     pushed: push !== null,
     ...(push?.version === head?.version && { taken: isToAll ? 'all' : 'some' }),
-    signing: isSigning ? (signing === null ? 'missing' : 'on') : 'off',
+    signing: isSigned === null ? 'off' : isSigned ? 'on' : 'missing',
   };
 }

@@ -58,6 +58,8 @@ export async function judgedHead(
   const found = await trustOf(context).catch(codedOrDisk);
   const trust = found instanceof CodedError ? null : found;
   const access = await accessOf(context, trust).catch(codedOrDisk);
+  const signatures = found instanceof CodedError ? null : approvalOf(stored, trust);
+  const isSigned = signatures?.signed ?? signing !== null;
   const { time } = must(lastVersionEntry(entries), 'a head has its entry');
   return {
     ring: { keyspace, version, devices, moves, partitions, replicas, table },
@@ -68,9 +70,9 @@ export async function judgedHead(
     root: trust?.root ?? null,
     access: access instanceof CodedError ? null : access,
     fault: faultOf('trust.json', found) ?? faultOf('access.json', access),
-    signatures: found instanceof CodedError ? null : approvalOf(stored, trust),
+    signatures,
     committedMs: Date.parse(time),
-    ...standingOf(stored, entries, found !== null),
+    ...standingOf(stored, entries, found === null ? null : isSigned),
   };
 }
 

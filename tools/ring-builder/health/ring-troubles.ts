@@ -225,7 +225,7 @@ function unsignedTrouble(head: ReferenceHead): Trouble | null {
   const { command, text } = adviceOnCode(head, signed ? 'BRAKE' : 'SIGNATURES_MISSING');
   const lack = signed
     ? signersLine(signatures)
-    : 'not signed, although this folder has a root of trust';
+    : 'not signed under the root of trust of this folder';
   return {
     ...{ ring: keyspace, address: null, kind: 'unsigned', command },
     why: `version ${version} is ${lack}`,

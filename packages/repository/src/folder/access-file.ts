@@ -17,7 +17,7 @@ import type { Trust } from '@ringwright/ring/trust/trust-root';
 export interface RingsAccess {
   readonly document: AccessDocument;
   readonly file: SignedDocument;
-  /** Ids of the ring keys that signed it, and the number required. */
+  /** Ids of the ring keys that signed it in the present epoch, and the number required. */
   readonly signers: readonly string[];
   readonly needed: number;
   /** The bytes of the file, to be sent to servers once enough keys have signed it. */
@@ -35,9 +35,9 @@ export async function readAccess(rings: string, trust: Trust): Promise<RingsAcce
   );
   if (bytes === null) return null;
   const file = parseAccessFile(bytes);
-  const signers = [...accessSigners(file, trust)];
-  const needed = trust.root.roles.ring.threshold;
-  return { document: decodeAccess(file), file, signers, needed, bytes };
+  const document = decodeAccess(file);
+  const signers = document.epoch === trust.root.epoch ? [...accessSigners(file, trust)] : [];
+  return { document, file, signers, needed: trust.root.roles.ring.threshold, bytes };
 }
 
 /** Also returns null while the document waits for signatures: servers keep the one they have. */

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
+import { approvalOf } from '@ringwright/repository/approval';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
@@ -102,12 +103,13 @@ function stateToCommit(prepared: PreparedPlan): BuilderState {
 }
 
 /**
- * The first commit after signing was turned on creates a signed version even if nothing is staged.
+ * The first commit after signing was turned on, or the epoch was raised, creates a signed version
+ * even if nothing is staged.
  */
 async function isFirstSigned({ rings }: Context, ring: string): Promise<boolean> {
-  if ((await readTrust(rings)) === null || (await openRing(rings, ring)).head === null)
-    return false;
-  return (await readVersion(rings, ring, 'head')).signing === null;
+  const trust = await readTrust(rings);
+  if (trust === null || (await openRing(rings, ring)).head === null) return false;
+  return !approvalOf(await readVersion(rings, ring, 'head'), trust.trust).signed;
 }
 
 function nothingToDo(

@@ -189,7 +189,7 @@ function forcedLines(partitions: readonly number[]): string[] {
 function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
   const { signed, needed } = signing;
-  if (!signed) return ['not signed, although this folder has a root of trust: it cannot be pushed'];
+  if (!signed) return ['not signed under the root of trust of this folder: it cannot be pushed'];
   if (needed === 0) return ['signed, but the trust.json that lists the keys is missing'];
   return [signersLine(signing)];
 }
@@ -262,7 +262,7 @@ function adviceOnHead(head: {
   const { ring } = stored;
   const isFirst = signing.missing > 0;
   if (!isFirst && lastPush(opened.entries)?.version === ring.version) return null;
-  const context = { ring, ...standingOf(stored, opened.entries, trust !== null) };
+  const context = { ring, ...standingOf(stored, opened.entries, trust && signing.signed) };
   const waits = signing.signed ? 'BRAKE' : 'SIGNATURES_MISSING';
   return { ...adviceOnCode(context, isFirst ? waits : 'RING_UNKNOWN'), isFirst };
 }

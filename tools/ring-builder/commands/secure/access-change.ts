@@ -33,6 +33,7 @@ export async function pushAnswer(context: Context): Promise<Answer> {
 }
 
 export async function signAnswer(context: Context): Promise<Answer> {
+  await requireNewestAccess(context.rings, context.nowMs());
   const access = await signAccess(context.rings, authorOf(context), await ringKey(context));
   const lines = [...grantLines(access.document, context.nowMs()), 'the access document is signed'];
   return changedAnswer(context, access, { json: {}, lines });

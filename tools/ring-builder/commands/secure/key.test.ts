@@ -158,7 +158,7 @@ test('an import into a folder with a root of trust is signed, or reports why not
   );
   const { stdout } = await tool.run('status other');
   expect(stdout).toContain(
-    'not signed, although this folder has a root of trust: it cannot be pushed',
+    'not signed under the root of trust of this folder: it cannot be pushed',
   );
   const foreign = await tool.run(`import --from-json ${file} far --cluster far ${ada}`);
   expect(foreign.stdout).toContain("it is of cluster 'far', the keys of this folder are of");
@@ -229,6 +229,32 @@ test('revoking a key voids its signatures and names the commands that sign again
     'signed by no trusted key (0 of 1); 1 more needed before it can be pushed',
   );
   expect(await tool.json(`sign cities 1 ${bob}`)).toMatchObject({ missing: 0 });
+});
+
+test('after a raised epoch the named commands make what servers accept again', async () => {
+  const tool = await ringBuilderIn();
+  const ada = await person('ada');
+  await tool.json(`key generate ada ${ada}`);
+  await tool.json(create);
+  await tool.json(`add cities ${devices}`);
+  await tool.json(`commit cities -m first ${ada}`);
+  await tool.answer(['access', 'grant', 'shop', '--read', 'cities', ...ada.split(' ')]);
+  const raised = await tool.run(`key trust --raise-epoch ${ada}`);
+  expect(raised.stdout).toContain(
+    'the access document lacks signatures now: ring-builder access sign',
+  );
+  expect(raised.stdout).toMatch(/^Next: ring-builder commit cities -m REASON$/m);
+  expect(await codeOf(tool, 'push cities')).toEqual([5, 'SIGNATURES_MISSING']);
+  expect(await codeOf(tool, `sign cities ${ada}`)).toEqual([5, 'SIGNATURES_MISSING']);
+  expect((await tool.run('status cities')).stdout).toMatch(/^Next: ring-builder commit cities /m);
+  expect(await tool.json(`commit cities -m again ${ada}`)).toMatchObject({
+    ...{ version: 2, signed: true, signaturesMissing: 0, moved: 0 },
+  });
+  expect(await tool.json(`commit cities -m again ${ada}`)).toMatchObject({ changed: false });
+  expect((await tool.answer(`access sign ${ada}`)).document).toMatchObject({
+    ...{ version: 2, missing: 0 },
+  });
+  expect(await tool.json('verify cities')).toMatchObject({ accessMissing: 0, findings: [] });
 });
 
 const refused = [
