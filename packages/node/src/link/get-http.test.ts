@@ -39,6 +39,23 @@ test('a server that does not answer is named with the time that it had', async (
   });
 });
 
+test('a server that changes to another protocol is another program', async () => {
+  const server = createServer().on('upgrade', (_, socket) => socket.destroy());
+  server.on('connection', (socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await expect(getHttp(address, '/', { proof: null, timeoutMs: 10_000 })).rejects.toMatchObject({
+    code: 'PEER_FAILED',
+    details: { address },
+  });
+});
+
 test.each(['例え.invalid', 'bücher.invalid'])('%s is a name like others', async (name) => {
   const address = `${name}:6200`;
   await expect(getHttp(address, '/', { proof: null, timeoutMs: 10_000 })).rejects.toMatchObject({

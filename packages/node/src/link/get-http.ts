@@ -4,7 +4,7 @@ import { httpAnswerBytesMax } from '@ringwright/base/limits';
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
 import { lookUp } from './look-up.ts';
-import { notReached } from './not-reached.ts';
+import { notReached, otherProgram } from './not-reached.ts';
 import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
 import { socketUrl } from './socket-url.ts';
 
@@ -58,6 +58,11 @@ export async function getHttp(
       ...(proven !== null && { createConnection: () => proven.socket }),
     });
     sent.once('error', fail);
+    // Without a listener, Node closes such a connection and reports nothing.
+    sent.once('upgrade', ({ statusCode = 0 }, socket) => {
+      reject(otherProgram(address, { answer: `HTTP ${statusCode}` }));
+      socket.destroy();
+    });
     sent.once('response', (answer) => {
       const parts: Buffer[] = [];
       let bytes = 0;
