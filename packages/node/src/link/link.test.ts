@@ -101,6 +101,22 @@ test('a greeting that fails ends the connection, and callers get its error', asy
   await expect.poll(() => server.clients.size).toBe(0);
 });
 
+test('a server that sends much without opening the connection holds no caller', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    const more = (): void => void socket.write('HTTP/1.1 100 Continue\r\n\r\n', next);
+    const next = (error?: Error | null): void => void (error || setImmediate(more));
+    socket.once('data', more);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  await expect(linkTo(port, { connectTimeoutMs: 100 }).connect()).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    message: `127.0.0.1:${port} did not answer within 100 ms`,
+  });
+});
+
 test('a broken connection rejects waiting calls, says why, and is opened again', async () => {
   let answers = false;
   const server = await serverThat((request) => {

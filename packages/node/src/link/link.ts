@@ -145,10 +145,8 @@ export class Link implements Caller {
     }
     const socket = new WebSocket(url, {
       ...socketSettings,
-      handshakeTimeout: timeoutMs,
       lookup: lookUp,
-      // Node applies the timeout only to connections that it makes itself; ws ends it once open.
-      ...(proven && { createConnection: () => proven.socket.setTimeout(timeoutMs) }),
+      ...(proven && { createConnection: () => proven.socket }),
       headers: bearer(this.#ports.token?.(this.address) ?? null),
     });
     this.#socket = socket;
@@ -156,6 +154,12 @@ export class Link implements Caller {
     const channel = socketChannel(socket, { peer: this.address }, this.#ports);
     if (proven !== null) this.#ports.onProven?.(channel, proven.key);
     const ended = new Promise<never>((_resolve, reject) => {
+      // The timeout of ws begins again with every byte that arrives.
+      const timer = setTimeout(() => {
+        reject(this.#unreachable(`did not answer within ${timeoutMs} ms`));
+        socket.terminate();
+      }, timeoutMs);
+      socket.once('open', () => clearTimeout(timer));
       socket.once('error', (cause) => {
         reject(notReached(this.address, cause, { isPlain: proven === null, reader }));
       });
@@ -164,6 +168,7 @@ export class Link implements Caller {
         socket.terminate();
       });
       socket.once('close', () => {
+        clearTimeout(timer);
         if (this.#socket === socket) this.#forget();
         reject(this.#unreachable('closed the connection'));
       });
