@@ -44,8 +44,9 @@ export function createGuard(
         const times = repeated === 0 ? '' : ` (${repeated} more)`;
         const who = `${token ?? 'nobody'} at ${from}`;
         audit.note({ kind: 'refused', who, what: `${code}: needs ${needs}${times}` });
+        const fields = { stranger: from, token, code, needs, ...(repeated > 0 && { repeated }) };
+        log.info(fields, 'request refused');
       });
-      log.info({ stranger: from, token, code, needs }, 'request refused');
     },
   });
   access.onChange(({ id, document }) => {
