@@ -18,6 +18,7 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   hello: [nothing],
   // The documents' signatures are the credential, or nobody could ever grant the first token.
   trustOffer: [nothing],
+  // Grants and beacons are only in the answer for peers and callers that may view the status.
   trustFetch: [anyToken],
   ringOffer: operatorOrPeer,
   ringDelta: operatorOrPeer,

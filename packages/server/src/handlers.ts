@@ -124,7 +124,7 @@ function otherAnswers(ports: HandlerPorts) {
     ringFetch: (request) => replica.exchange.fetch(request),
     ringSettle: (request) => replica.exchange.settle(request),
     trustOffer: (request) => trust.offer(request),
-    trustFetch: () => trust.fetch(),
+    trustFetch: (_, caller) => trustDocuments(ports, caller),
     copyRead: (request) => copies.read(request),
     copyClose: (request) => copies.release(request),
     copyGoOn: (request) => copies.goOn(request),
@@ -144,6 +144,16 @@ function otherAnswers(ports: HandlerPorts) {
     movesComplete: (request) => answerMovesComplete(moves, request),
     filesLook: (request) => answerFilesLook(ports.scrubber, request),
   } satisfies Partial<Answers>;
+}
+
+/** Grants, and beacons of every ring, are for peers and for callers that may view the status. */
+function trustDocuments(
+  { trust, guard }: Pick<HandlerPorts, 'trust' | 'guard'>,
+  caller: Caller,
+): AnswerOf<Kinds['trustFetch']> {
+  const documents = trust.fetch();
+  if (guard.allows(caller, role('operator', 'metrics', 'peer'))) return documents;
+  return { roots: documents.roots, beacons: [], access: null };
 }
 
 function answerCopyRate(

@@ -1,5 +1,6 @@
 // Tests what a server believes of a hello: nothing that the caller claims, and only the plausible
 // statements of the server that it names, made when that server is greeted.
+import { storedAccess } from '@ringwright/access/open-access';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { believedPeersMax, generationLeadMax } from '@ringwright/base/limits-rings';
@@ -10,9 +11,11 @@ import type { Generation, hello } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { granted, signedAccess, testToken } from '../../../test/support/access.ts';
 import { openGuard } from '../../../test/support/open-guard.ts';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { activeOn, identityOf, servedRing } from '../../../test/support/served-ring.ts';
+import { credentialFrom } from './access/credential.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { DeviceGeneration } from './device/device-generation.ts';
 import { answerHello, greet, type HelloPorts } from './hello-exchange.ts';
@@ -373,4 +376,28 @@ test('a peer that does not say who it is refuses this server', async () => {
   there.set(member, { life: generationOf('born 1', 3) });
   await greetThere(member);
   expect([...ports.refusingPeers]).toEqual([]);
+});
+
+test('a caller learns of the rings whose records it may read or write', async () => {
+  const { ports } = await device();
+  const named = [ring.keyspace, 'other', `${ring.keyspace}s`].map((keyspace) =>
+    granted(keyspace, [{ role: 'read', keyspace, prefix: 'a' }]),
+  );
+  const tokens = [...named, granted('bob', [{ role: 'metrics' }])];
+  const access = storedAccess(signedAccess({ tokens }));
+  const guard = openGuard(access);
+  const ringsFor = async (id: string): Promise<string[]> => {
+    const caller: Caller = { ...nobody };
+    guard.show(caller, credentialFrom('10.0.0.9:1', testToken(id)));
+    const { rings } = await answerHello({ ...ports, guard }, helloWith({}), caller);
+    return rings.map(({ keyspace }) => keyspace);
+  };
+  const ids = tokens.map(({ id }) => id);
+  const answers = await Promise.all(ids.map(async (id) => [id, await ringsFor(id)]));
+  expect(answers).toEqual([
+    [ring.keyspace, [ring.keyspace]],
+    ['other', []],
+    [`${ring.keyspace}s`, []],
+    ['bob', [ring.keyspace]],
+  ]);
 });

@@ -72,7 +72,7 @@ export async function answerHello(
   const { knownPeers, guard } = ports;
   if (!guard.allows(caller, anyToken)) return bareHello(ports, version);
   // A caller without the role peer is treated as a tool, whatever it claims to be.
-  if (!guard.allows(caller, role('peer'))) return ownHello(ports, '', version);
+  if (!guard.allows(caller, role('peer'))) return toolHello(ports, caller, version);
   const { address, remembered } = request;
   if (ports.proven.speaksFor(caller, address) && knownPeers.noteClaimedAddress(caller, address)) {
     ports.onPeerHello(address);
@@ -242,6 +242,15 @@ function ownHello(ports: HelloPorts, to: string, version: number): RequestOf<typ
     remembered: ports.memory.recall(to),
     access: ports.access.head,
   };
+}
+
+/** A caller without the role peer learns of the rings whose records it may read or write. */
+function toolHello(ports: HelloPorts, caller: Caller, version: number): RequestOf<typeof hello> {
+  const own = ownHello(ports, '', version);
+  const rings = own.rings.filter(({ keyspace }) => {
+    return ports.guard.allows(caller, { kind: 'ring', keyspace });
+  });
+  return { ...own, rings };
 }
 
 /** For a caller without a valid token: it learns that a server is here, and nothing else. */

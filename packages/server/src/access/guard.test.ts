@@ -121,23 +121,20 @@ const nothingBehind = new Proxy(() => undefined, {
   apply: () => nothingBehind,
 }) as never;
 
+/** Fills in the handler of each message; `trust` is the only part that answers. */
+function handlersBehind(guard: Guard, trust = nothingBehind): Map<string, CallHandler> {
+  const handlers = new Map<string, CallHandler>();
+  const names = ['introduce', 'copies', 'throttle', 'audit', 'trash', 'moves', 'proven'] as const;
+  const more = ['replica', 'clients', 'scrubber'] as const;
+  const parts = Object.fromEntries([...names, ...more].map((name) => [name, nothingBehind]));
+  const behind = parts as Record<(typeof names | typeof more)[number], never>;
+  fillHandlers(handlers, { guard, ...behind, trust, onBug: () => expect.fail() });
+  return handlers;
+}
+
 test('without a token every message except hello and trust-offer is refused', async () => {
   const { guard, grant } = guarded([]);
-  const handlers = new Map<string, CallHandler>();
-  const parts = { introduce: nothingBehind, copies: nothingBehind, throttle: nothingBehind };
-  const more = {
-    audit: nothingBehind,
-    trash: nothingBehind,
-    trust: nothingBehind,
-    moves: nothingBehind,
-  };
-  const rest = {
-    proven: nothingBehind,
-    replica: nothingBehind,
-    clients: nothingBehind,
-    scrubber: nothingBehind,
-  };
-  fillHandlers(handlers, { guard, ...parts, ...more, ...rest, onBug: () => expect.fail() });
+  const handlers = handlersBehind(guard);
   const key = Buffer.from('a');
   const request = { keyspace: 'notes', key, condition: null, prefix: key };
   const open: string[] = [];
@@ -161,4 +158,17 @@ test('without a token every message except hello and trust-offer is refused', as
     grant([], 3);
   }
   expect(open).toEqual(['hello', 'trust-offer']);
+});
+
+test('grants and beacons are sent to peers and to callers that may view the status', async () => {
+  const { guard, showing } = guarded([
+    granted('app', [{ role: 'read', keyspace: '*', prefix: '' }]),
+    ...(['peer', 'operator', 'metrics'] as const).map((role) => granted(role, [{ role }])),
+  ]);
+  const documents = { roots: ['root'], beacons: ['beacon'], access: 'grants' };
+  const handlers = handlersBehind(guard, { fetch: () => documents } as never);
+  const fetched = (shown: Caller): unknown => handlers.get('trust-fetch')?.answer({}, shown);
+  expect(fetched(showing('app'))).toEqual({ roots: ['root'], beacons: [], access: null });
+  for (const id of ['peer', 'operator', 'metrics']) expect(fetched(showing(id))).toBe(documents);
+  expect(fetched(showing(null, true)), 'a device of a ring').toBe(documents);
 });
