@@ -4,13 +4,14 @@ import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
 import { auditLineBytesMax } from '@ringwright/base/limits-access';
 import { sha256 } from '@ringwright/base/sha256';
+import { stampMsMax } from '@ringwright/base/stamp';
 import { z } from 'zod';
 
 const lineSchema = z.strictObject({
   /** 1, 2, 3 … over all files. */
   seq: z.int().min(1),
   /** Milliseconds since 1970, by the server's clock. */
-  ms: z.int(),
+  ms: z.int().min(0).max(stampMsMax),
   /** access, refused, ring, trust, start, lost, or the method of an operator's message. */
   kind: z.string(),
   /** A token, a peer, or a caller's address. */

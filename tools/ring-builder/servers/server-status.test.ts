@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { statusServer } from '../../../test/support/status-server.ts';
 import { serverStatus } from './server-status.ts';
 
 test.each([
@@ -20,4 +21,19 @@ test.each([
   if (status !== 503) {
     expect(error).toMatchObject({ code: 'PEER_FAILED', details: { address } });
   }
+});
+
+const lies = [
+  { address: 'a\nb' },
+  { nowMs: 1e300 },
+  { logLoss: { ms: 1e300, reason: '' } },
+  { tokensUsed: { ada: 1e300 } },
+];
+
+test.each(lies)('a status with %j is refused: commands would fail on it', async (lie) => {
+  const { port } = await statusServer(() => lie);
+  await expect(serverStatus(`127.0.0.1:${port}`)).rejects.toMatchObject({
+    code: 'PEER_FAILED',
+    message: expect.stringMatching(/in an unknown form$/),
+  });
 });

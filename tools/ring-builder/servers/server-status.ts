@@ -4,6 +4,8 @@ import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { errorFromDocument } from '@ringwright/base/remote-error';
+import { parseAddress } from '@ringwright/base/server-address';
+import { stampMsMax } from '@ringwright/base/stamp';
 import { getHttp } from '@ringwright/node/link/get-http';
 import { otherProgram } from '@ringwright/node/link/not-reached';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
@@ -11,6 +13,10 @@ import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
 import { credentialsFor, noteInsecure } from './server-proofs.ts';
+
+/** Unix ms that a date can show. */
+const msField = z.number().min(0).max(stampMsMax);
+const addressField = z.string().refine((text) => parseAddress(text) !== null);
 
 /** Disk space that a step lacked; absent in older releases. */
 const roomField = z.nullish(z.object({ freeBytes: z.number(), neededBytes: z.number() }));
@@ -31,7 +37,7 @@ const ringSchema = z.object({
   ring: z.string(),
   version: z.int(),
   id: z.string(),
-  sinceMs: z.number(),
+  sinceMs: msField,
   disk: z.nullable(z.object({ version: z.int(), id: z.string() })),
   requests: z.array(z.object({ version: z.int(), coordinated: z.int(), answered: z.int() })),
   device: z.nullable(z.int()),
@@ -62,7 +68,7 @@ const ringSchema = z.object({
       id: z.string(),
       other: z.string(),
       from: z.string(),
-      atMs: z.number(),
+      atMs: msField,
       settled: z.nullable(z.object({ version: z.int(), id: z.string(), reason: z.string() })),
     }),
   ),
@@ -85,12 +91,12 @@ const peerSchema = z.object({
 });
 
 const statusSchema = z.object({
-  address: z.string(),
+  address: addressField,
   ready: z.boolean(),
   /** The device name that it was started with; a ring must use this name. */
   device: z.string().nullish(),
   wireVersion: z.int().optional(),
-  nowMs: z.number().optional(),
+  nowMs: msField.optional(),
   /** How far the newest known stamp is ahead of the server's clock; absent in older releases. */
   stampsAheadMs: z.number().optional(),
   /** It refuses connections without TLS. This and the next are absent in older releases. */
@@ -102,7 +108,7 @@ const statusSchema = z.object({
   uptimeMs: z.number().default(0),
   disk: diskSchema.optional(),
   /** Set if the commit log was lost and began anew. */
-  logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
+  logLoss: z.nullish(z.object({ ms: msField, reason: z.string() })),
   /** The data directory was restored from a backup and refills; absent in older releases. */
   putBack: z.optional(z.boolean()),
   /** [partition, bytes of its values] of the requested ring. */
@@ -132,7 +138,7 @@ const statusSchema = z.object({
   /** The certificate of --tls FILE; null: none; absent in older releases. */
   certificate: z.nullish(z.object({ names: z.string(), ends: z.string() })),
   /** Last use of each token at this server, Unix ms; absent in older releases. */
-  tokensUsed: z.record(z.string(), z.number()).optional(),
+  tokensUsed: z.record(z.string(), msField).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });
 

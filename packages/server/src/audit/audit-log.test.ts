@@ -1,6 +1,6 @@
 // Tests the audit log: its hash chain, its limits, and a disk that fails.
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { checkChain, parseLine } from '@ringwright/access/audit-line';
+import { auditStart, checkChain, parseLine, printLine } from '@ringwright/access/audit-line';
 import { auditFilesMax, auditWaitingMax } from '@ringwright/base/limits-access';
 import { expect, onTestFinished, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
@@ -143,4 +143,10 @@ test('a failed write is reported, and the chain continues when the disk works ag
   const lines = (await log.read(null, 10)).map((text) => parseLine(text)?.kind);
   expect(lines).toEqual(['refused', 'refused', 'lost']);
   expect(await checkAuditLog(data)).toEqual([]);
+});
+
+test('a line with a time that no date can show is not a line', () => {
+  const text = printLine(event('a'), 7, auditStart);
+  expect(parseLine(text)).toMatchObject({ ms: 7 });
+  expect(parseLine(text.replace('"ms":7', `"ms":${Number.MAX_SAFE_INTEGER}`))).toBeNull();
 });
