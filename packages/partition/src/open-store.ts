@@ -87,11 +87,14 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     const empties = await readEmptyPartitions(root);
     const registry = await readPartitions(root, { files, empties, onStep });
     const mutex = new KeyedMutex();
-    const segment = await recoverLog({ root, files, registry, empties, mutex }, onStep);
+    const segment = await recoverLog({ root, files, registry }, onStep);
     const memtables = new Memtables(files, limits);
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     const ready = { root, limits, lock, disk, files, memtables, registry, empties, mutex, segment };
-    return new Store(assemble(options, ready));
+    const parts = assemble(options, ready);
+    // The replay has checkpointed no file.
+    parts.checkpointer.segmentBegan();
+    return new Store(parts);
   } catch (error) {
     for (const partition of [...files.all()]) files.abandon(partition);
     lock.release();

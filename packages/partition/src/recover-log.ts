@@ -1,4 +1,4 @@
-// Brings the partition files to the state before a crash, and begins a new log.
+// Brings the partition files to the state before a crash, and begins a new segment.
 import { assert } from '@ringwright/base/assert';
 import { raiseFlag } from '@ringwright/node/durable-flag';
 import { writeCheckpoints } from './file/checkpoints.ts';
@@ -18,7 +18,6 @@ import {
   removeSegments,
 } from './log/log-segment.ts';
 import { replayLog } from './log/replay-log.ts';
-import { finishFiles } from './store/finish-file.ts';
 import type { StoreParts } from './store/store-parts.ts';
 
 /** Nobody is served yet, so large transactions only save time. */
@@ -29,11 +28,11 @@ const RECOVERY = {
   walBytesMax: 16 * 1024 * 1024,
 };
 
-type Recovering = Pick<StoreParts, 'root' | 'files' | 'registry' | 'empties' | 'mutex'>;
+type Recovering = Pick<StoreParts, 'root' | 'files' | 'registry'>;
 
 /**
- * Replays the log, makes the result durable in the partition files, and begins an empty segment.
- * Throws LOG_DAMAGED.
+ * Replays the log into the WALs of the partition files, and begins an empty segment. The log keeps
+ * the segments until the running store has checkpointed the files. Throws LOG_DAMAGED.
  */
 export async function recoverLog(parts: Recovering, onStep: OnStep): Promise<LogSegment> {
   const { root, files, registry } = parts;
@@ -52,8 +51,9 @@ export async function recoverLog(parts: Recovering, onStep: OnStep): Promise<Log
     applied: ({ keyspace, partition }) => {
       const replayedPartition = registry.get(keyspace, partition);
       if (replayedPartition === undefined || replayedPartition.dirtySegment === noSegment) return;
-      checkpointPartition(files, replayedPartition);
       // Rows that wait in memory would keep the bytes of the segments alive.
+      memtables.flush(replayedPartition);
+      // failpoint: replay.flushed
       if (replayedPartition.damage !== null) files.abandon(replayedPartition);
       else replayedPartition.file?.pageCache.trim();
       assert(
@@ -63,7 +63,6 @@ export async function recoverLog(parts: Recovering, onStep: OnStep): Promise<Log
     },
     onStep,
   });
-  await finishFiles(parts, ({ file }) => file?.checkpoint('PASSIVE') === true, onStep);
   const needed = Math.min(
     ...[...registry.all()].map(({ dirtySegment }) => dirtySegment),
     noSegment,

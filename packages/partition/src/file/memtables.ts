@@ -45,19 +45,22 @@ export class Memtables {
       this.#bytesByPartition.set(partition, bytes);
       const isLong = size >= memtableRowsMax || bytes >= memtableBytesMax;
       const isTooLong = bytes >= memtableBytesMax * LONG_MEMTABLES_WAITING;
-      if (isTooLong || (isLong && !mayWait(partition))) this.#flush(partition);
+      if (isTooLong || (isLong && !mayWait(partition))) this.flush(partition);
     }
     for (const [partition] of this.#bytesByPartition) {
       if (this.#bytes <= memtablesBytesMax) break;
       if (mayWait(partition)) continue;
-      this.#flush(partition);
+      this.flush(partition);
       changed.add(partition);
     }
     return changed;
   }
 
-  /** A file that was closed, or asked for all its rows, has been flushed already. */
-  #flush(partition: Partition): void {
+  /**
+   * A file that was closed, or asked for all its rows, has been flushed already. A damaged file is
+   * marked.
+   */
+  flush(partition: Partition): void {
     this.#bytes -= this.#bytesByPartition.get(partition) ?? 0;
     this.#bytesByPartition.delete(partition);
     try {

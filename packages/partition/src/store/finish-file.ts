@@ -7,7 +7,6 @@ import { dataPaths } from '../file/data-paths.ts';
 import { lostError, whyPartitionLost } from '../file/lost-file.ts';
 import { noSegment, noteSynced, type Partition } from '../file/partition.ts';
 import { finishPartitionDirectory } from '../file/partition-directory.ts';
-import type { OnStep } from '../file/start-step.ts';
 import type { StoreParts } from './store-parts.ts';
 
 type FinishParts = Pick<StoreParts, 'root' | 'mutex' | 'empties'>;
@@ -45,18 +44,13 @@ export function finishFile(parts: FinishParts, partition: Partition): Promise<vo
 export async function finishFiles(
   parts: FinishParts & Pick<StoreParts, 'registry'>,
   isSynced: (partition: Partition) => boolean,
-  onStep: OnStep = () => undefined,
 ): Promise<void> {
   const newPartitions = [...parts.registry.all()].filter(
     ({ isNew, dirtySegment }) => isNew && dirtySegment !== noSegment,
   );
-  let done = 0;
   await mapConcurrent(newPartitions, filesSyncedAtOnce, async (partition) => {
-    if (partition.damage === null && isSynced(partition)) {
-      await finishFile(parts, partition);
-      noteSynced(partition);
-    }
-    done += 1;
-    onStep({ doing: 'syncing new partition files', done, partitions: newPartitions.length });
+    if (partition.damage !== null || !isSynced(partition)) return;
+    await finishFile(parts, partition);
+    noteSynced(partition);
   });
 }
