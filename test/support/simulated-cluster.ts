@@ -18,6 +18,7 @@ import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
 import { takeOverBallots } from '@ringwright/server/moves/take-over-ballots';
 import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { InFlight } from '@ringwright/server/replica/in-flight';
+import { LongReads } from '@ringwright/server/replica/long-reads';
 import type { ReplicaPorts } from '@ringwright/server/replica/replica';
 import { RoundQueue } from '@ringwright/server/replica/round-queue';
 import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/rings/active-ring';
@@ -59,6 +60,7 @@ export class SimulatedDevice {
   readonly promises = new Map<string, Stamp>();
   readonly #mutex = new KeyedMutex();
   readonly #rounds = new RoundQueue();
+  readonly #longReads = new LongReads();
   readonly clock: HybridClock;
   readonly inFlight = new InFlight();
   readonly #before = { devices: new Set<number>(), slots: 99 };
@@ -92,6 +94,7 @@ export class SimulatedDevice {
       exchange: { reach, reached: () => null } as unknown as RingExchange,
       clock: this.clock,
       inFlight: this.inFlight,
+      longReads: this.#longReads,
       rounds: this.#rounds,
       opened: () => Promise.resolve(),
     };

@@ -16,6 +16,7 @@ import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/replica/floor-answers';
 import { InFlight } from '@ringwright/server/replica/in-flight';
 import { answerKeys } from '@ringwright/server/replica/list-answers';
+import { LongReads } from '@ringwright/server/replica/long-reads';
 import type { ReplicaPorts } from '@ringwright/server/replica/replica';
 import { answerRead, answerStamp, answerWrite } from '@ringwright/server/replica/replica';
 import {
@@ -75,6 +76,7 @@ export class StoreDevice {
       exchange: { reach, reached: () => null } as unknown as RingExchange,
       clock: new HybridClock(nowMs),
       inFlight: this.inFlight,
+      longReads: new LongReads(),
       rounds: new RoundQueue(),
       opened: () => Promise.resolve(),
     };

@@ -90,6 +90,10 @@ export const redisHeldBytesMax = 256 * MIB;
 export const redisTurnMsMax = 10;
 /** Time per turn for one request that looks at many partitions. */
 export const workTurnMsMax = 10;
+/** Bytes of long values that requests read in one turn: 1 MiB takes 2 ms, with its hash. */
+export const longReadsBytesMax = 4 * MIB;
+/** Shorter values are not counted: they take about as long as the rest of their request. */
+export const longReadBytesMin = 16 * 1024;
 /**
  * How far, in ms, a session token may move the clock beyond all stamps known here. Anyone who may
  * write one key can forge a token. A limit of clockAheadMsMax would let it push the stamps of this

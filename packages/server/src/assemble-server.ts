@@ -21,6 +21,7 @@ import { fillHandlers } from './handlers.ts';
 import type { OpenedDevice } from './open-device.ts';
 import { deviceCallers } from './peers/device-caller.ts';
 import { InFlight } from './replica/in-flight.ts';
+import { LongReads } from './replica/long-reads.ts';
 import { RoundQueue } from './replica/round-queue.ts';
 import { type ActiveRing, whyUnnamed } from './rings/active-ring.ts';
 import type { ConnectBack } from './rings/ring-exchange.ts';
@@ -102,15 +103,15 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   );
   const { peers, proven, introduce, greetPeers, meetHolders, reconnects, awaitPeers } = peerParts;
 
-  const [requests, inFlight] = [new RingRequests(), new InFlight()];
+  const [requests, queues] = [new RingRequests(), replicaQueues()];
   const untilIdle = (keyspace: string): Promise<void> => reconciler.idle(keyspace);
-  const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: untilIdle };
+  const replica = { store, exchange, clock, ...queues, opened: untilIdle };
   const ownWrite = ownWrites(replica, requests, throttle);
   const callers = deviceCallers({ ...peerParts, handlers, ownWrite, onBug });
   const devices = measureCopies(metrics, callers.devices);
 
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
-  const moveParts = { ...peerParts, devices, decide, inFlight, throttle, unknownPeers, log };
+  const moveParts = { ...peerParts, devices, decide, ...queues, throttle, unknownPeers, log };
   const reconciler = createReconciler(opened, ringParts, moveParts);
   const repairParts = { store, rings, devices: callers.devices, decide, reconciler, peerClocks };
   const repair = assembleRepair({ ...repairParts, requireDropsAllowed }, metrics, log);
@@ -129,6 +130,11 @@ export async function assembleServer(opened: OpenedDevice, surroundings: Surroun
   const work = { reconciler, copies, ...repair, greetPeers, meetHolders, reconnects, awaitPeers };
   const shown = { status, metrics, guard, onBug };
   return { ...work, rings, peers, proven, answers, coordinator, stamps, ...shown };
+}
+
+/** What requests to the replica wait in. */
+function replicaQueues() {
+  return { inFlight: new InFlight(), longReads: new LongReads(), rounds: new RoundQueue() };
 }
 
 function answerBudget(): AnswerBudget {

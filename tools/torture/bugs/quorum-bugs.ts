@@ -40,7 +40,7 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a read asks one slot, whatever its level',
     nemeses: [missedWrite],
     file: coordinate,
-    find: 'quorumRead(devices, { active, partition, key, slots, needed })',
+    find: 'quorumRead(devices, { active, partition, key, slots, needed, own })',
     replace: 'quorumRead(devices, { active, partition, key, slots, needed: 1 })',
   },
   {

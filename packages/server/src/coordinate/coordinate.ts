@@ -18,6 +18,7 @@ import {
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
+import type { AnswerOf } from '@ringwright/wire/message';
 import { recordRead } from '@ringwright/wire/records';
 import { asOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -218,9 +219,9 @@ function readNewest(
   const partition = active.partitionOf(key);
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded(consistency, slots.length);
-  const ownRecord = needed === 1 ? readHere(devices, { active, partition, key, slots }) : undefined;
-  if (ownRecord !== undefined) return ownRecord;
-  const gathered = quorumRead(devices, { active, partition, key, slots, needed });
+  const own = needed === 1 ? readHere(devices, { active, partition, key, slots }) : undefined;
+  if (own !== undefined && !(own instanceof Promise)) return own.record;
+  const gathered = quorumRead(devices, { active, partition, key, slots, needed, own });
   return andThen(gathered, ({ newest, holders }) => {
     if (newest === null || consistency === 'one') return newest;
     const acknowledged = new Map(holders.map((device) => [device, true]));
@@ -236,23 +237,17 @@ function readNewest(
   });
 }
 
-/**
- * Returns the record if this device alone satisfies the read and has it at once, otherwise
- * undefined.
- */
+/** The answer of this device if it alone satisfies the read, otherwise undefined. */
 function readHere(
   devices: CoordinatorPorts['devices'],
   { active, partition, key, slots }: Omit<QuorumReadRequest, 'needed'>,
-): WireContent | null | undefined {
+): MaybePromise<AnswerOf<typeof recordRead>> | undefined {
   const { self, ring } = active;
   if (self === null) return undefined;
   // A slot in flight counts only together with its joiner.
   if (!slots.some(({ device, joiner }) => device === self && joiner === null)) return undefined;
   const request = { keyspace: ring.keyspace, ringVersion: ring.version, partition, key };
-  const answer = devices.call({ active, device: self }, recordRead, request);
-  if (!(answer instanceof Promise)) return answer.record;
-  answer.catch(() => undefined); // other slots are asked, and this one again
-  return undefined;
+  return devices.call({ active, device: self }, recordRead, request);
 }
 
 /** Adds to a failed write whether it may still appear, and with which stamp. */

@@ -15,14 +15,15 @@ const failure = new CodedError('PARTITION_FILLING', 'not complete');
 const record = { value: Buffer.from('v'), ms: 5, tie: 5 };
 
 /** Reads at level one on device 0. Returns the devices that were queried, and the result. */
-async function readAtOne(version: 'at rest' | 'moving', here: 'there' | 'filling') {
+async function readAtOne(version: 'at rest' | 'moving', here: 'there' | 'later' | 'filling') {
   const first = servedRing({ devices: 4, power: 0 });
   const [moving] = moveVersions(first, [{ partition: 0, replica: 0, from: 0, to: 3 }]);
   const active = activeOn(version === 'at rest' ? first : moving, 0);
   const asked: number[] = [];
   const call = ({ device }: DeviceTarget): unknown => {
     asked.push(device);
-    if (device === 0) return here === 'there' ? { record } : Promise.reject(failure);
+    if (device === 0 && here === 'filling') return Promise.reject(failure);
+    if (device === 0) return here === 'there' ? { record } : Promise.resolve({ record });
     return Promise.resolve({ record: { ...record, ms: 4 } });
   };
   const write = ({ device }: DeviceTarget, _: unknown, onResult: WriteCallback): void =>
@@ -40,6 +41,10 @@ async function readAtOne(version: 'at rest' | 'moving', here: 'there' | 'filling
 
 test('a read at level one is answered synchronously by the local device', async () => {
   expect(await readAtOne('at rest', 'there')).toEqual({ asked: [0], isAtOnce: true, ms: 5 });
+});
+
+test('a local device that answers in a later turn is queried once', async () => {
+  expect(await readAtOne('at rest', 'later')).toEqual({ asked: [0], isAtOnce: false, ms: 5 });
 });
 
 test('a read at level one goes to another device while the local file is filling', async () => {

@@ -6,6 +6,7 @@ import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { distance } from '@ringwright/ring/failure-domain';
 import type { Slot } from '@ringwright/ring/slots-of';
+import type { AnswerOf } from '@ringwright/wire/message';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
@@ -26,6 +27,8 @@ export interface QuorumReadRequest {
   readonly key: Uint8Array;
   readonly slots: readonly Slot[];
   readonly needed: number;
+  /** This device's answer, if it was asked already. */
+  readonly own?: Promise<AnswerOf<typeof recordRead>> | undefined;
 }
 
 /**
@@ -62,13 +65,18 @@ type Found = SlotAnswer<WireContent | Stamp | null>;
 
 function readSlots(
   devices: DeviceCaller,
-  { active, partition, key, slots, needed }: QuorumReadRequest,
+  { active, partition, key, slots, needed, own }: QuorumReadRequest,
   isWhole: (index: number) => boolean,
 ): MaybePromise<Found[]> {
   const { keyspace, version: ringVersion } = active.ring;
   const request = { keyspace, ringVersion, partition, key };
   const record = (device: number): MaybePromise<WireContent | null> =>
-    andThen(devices.call({ active, device }, recordRead, request), (answer) => answer.record);
+    andThen(
+      device === active.self && own !== undefined
+        ? own
+        : devices.call({ active, device }, recordRead, request),
+      (answer) => answer.record,
+    );
   const stamp = (device: number): MaybePromise<Stamp | null> =>
     andThen(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
   const ask = (device: number, index: number): MaybePromise<WireContent | Stamp | null> =>

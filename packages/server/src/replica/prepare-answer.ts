@@ -55,6 +55,8 @@ async function promise(
     return { kind: 'refused', ms: outcome.ms, tie: outcome.tie };
   }
   if (!serves) return { kind: 'given', serves: false, record: null };
-  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
-  return { kind: 'given', serves: true, record: recordHere(ports.store, request) };
+  return ports.longReads.run(() => {
+    if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
+    return { kind: 'given', serves: true, record: recordHere(ports, request) };
+  });
 }

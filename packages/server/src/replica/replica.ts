@@ -21,6 +21,7 @@ import { ownCaller, type WriteAnswer, type WriteRequest } from '../peers/device-
 import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
 import type { RingExchange } from '../rings/ring-exchange.ts';
 import type { InFlight } from './in-flight.ts';
+import type { LongReads } from './long-reads.ts';
 import type { RoundQueue } from './round-queue.ts';
 import { type WireContent, wireContent } from './wire-record.ts';
 
@@ -29,6 +30,7 @@ export interface ReplicaPorts {
   readonly exchange: RingExchange;
   readonly clock: HybridClock;
   readonly inFlight: InFlight;
+  readonly longReads: LongReads;
   readonly rounds: RoundQueue;
   /** Resolves when all files of a keyspace that can be opened now are open. */
   readonly opened: (keyspace: string) => Promise<void>;
@@ -202,16 +204,21 @@ function storedAnswer(
   return STORED;
 }
 
-/** Reads a record. Throws what passFence and requireServing throw. */
+/**
+ * Reads a record, in a later turn if this turn has read enough. Throws what passFence and
+ * requireServing throw.
+ */
 export function answerRead(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordRead>,
   caller: Caller,
 ): MaybePromise<AnswerOf<typeof recordRead>> {
-  return andThen(passFence(ports, request, caller), (passed) => {
-    requireServing(ports, request, passed);
-    return { record: recordHere(ports.store, request) };
-  });
+  return ports.longReads.run(() =>
+    andThen(passFence(ports, request, caller), (passed) => {
+      requireServing(ports, request, passed);
+      return { record: recordHere(ports, request) };
+    }),
+  );
 }
 
 /** Throws unless the table names this device and the file here is complete. */
@@ -256,11 +263,14 @@ function checkBarrier(store: Store, request: WriteRequest): void {
 
 /** Returns the record of a key here. A floor implies a tombstone of every key that is not here. */
 export function recordHere(
-  store: Store,
+  { store, longReads }: Pick<ReplicaPorts, 'store' | 'longReads'>,
   { keyspace, partition, key }: Omit<RequestOf<typeof recordRead>, 'ringVersion'>,
 ): WireContent | null {
   const record = store.read(keyspace, partition, key);
-  if (record !== null) return wireContent(record);
+  if (record !== null) {
+    longReads.note(record.value);
+    return wireContent(record);
+  }
   const floorMs = store.marks(keyspace, partition)?.floorMs ?? 0;
   return floorMs === 0 ? null : { value: null, ms: floorMs, tie: stampTieMax };
 }
