@@ -22,8 +22,8 @@ export const repairBugs: readonly SeededBug[] = [
     about: 'a record that replaces another keeps its sequence number, so peers never see it',
     nemeses: [missedUpdates],
     file: partitionFile,
-    find: 'pendingRow(row, { seq: this.#tally.seq,',
-    replace: 'pendingRow(row, { seq: current?.replaces ?? this.#tally.seq,',
+    find: 'put(name, row, { seq: this.#tally.seq,',
+    replace: 'put(name, row, { seq: current?.replaces ?? this.#tally.seq,',
   },
   {
     name: 'watermark-too-high',

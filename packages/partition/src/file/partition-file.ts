@@ -6,13 +6,7 @@ import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import { Expiring } from './expiring.ts';
 import type { MarksChange } from './marks-change.ts';
-import {
-  type HashedRecord,
-  type HeldRow,
-  Memtable,
-  type PendingRow,
-  pendingRow,
-} from './memtable.ts';
+import { type HashedRecord, type HeldRow, Memtable, type PendingRow } from './memtable.ts';
 import type { NewTables } from './new-partition-file.ts';
 import { PageCache } from './open-sqlite.ts';
 import type { PartitionInfo, PartitionMarks } from './partition-info.ts';
@@ -106,6 +100,12 @@ export class PartitionFile {
     return this.#tally.seq;
   }
 
+  /** Bytes of a value on average. */
+  get meanValueBytes(): number {
+    const { rows, bytes } = this.#tally;
+    return bytes / Math.max(1, rows);
+  }
+
   marks(): PartitionMarks {
     return marksOf(this.#meta);
   }
@@ -164,8 +164,7 @@ export class PartitionFile {
     if (current !== null) discountRow(this.#tally, current);
     this.#tally.seq += 1;
     this.expiring.note(row);
-    const pending = pendingRow(row, { seq: this.#tally.seq, held: current });
-    this.#pending.put(name, pending);
+    const pending = this.#pending.put(name, row, { seq: this.#tally.seq, held: current });
     this.rowCache.forget(name);
     countRow(this.#tally, pending);
     if (row.ms > this.#tally.highest_ms) this.#tally.highest_ms = row.ms;

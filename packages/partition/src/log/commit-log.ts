@@ -1,5 +1,6 @@
 // The commit log, with group commit: while one batch is being synced, the next one gathers.
 import { CodedError } from '@ringwright/base/coded-error';
+import { logBatchReplacedBytesMax } from '@ringwright/base/limits-store';
 import { type FileIdentity, whyLost } from '../file/file-identity.ts';
 import type { Partition } from '../file/partition.ts';
 import type { Write } from '../file/record.ts';
@@ -160,7 +161,8 @@ export class CommitLog {
     const inFlight = this.#busy && this.#batches.length === 1;
     const isFull = this.#planned.bytes >= logSegmentBytesMax;
     if (last !== undefined && !isFull && !inFlight && last.entries.length < logBatchWritesMax) {
-      if (last.used + bytes <= logBatchBytesMax) {
+      const isLong = last.replacedBytes >= logBatchReplacedBytesMax;
+      if (!isLong && last.used + bytes <= logBatchBytesMax) {
         growBatch(last, bytes, logBatchBytesMax);
         return last;
       }
