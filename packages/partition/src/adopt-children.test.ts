@@ -2,7 +2,8 @@
 // The oracle is the rows that were written. Every folder is audited when its test ends.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mergeRowsMin } from '@ringwright/base/limits-store';
+import { valueBytesMax } from '@ringwright/base/limits';
+import { mergeBytesMax, mergeRowsMin } from '@ringwright/base/limits-store';
 import { seededRandom } from '@ringwright/base/random';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { RangesPartitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -186,6 +187,45 @@ test('rows that arrive during a long sync are merged and synced before the last 
   vi.restoreAllMocks();
   expect(counts, 'rows that one turn may merge cause no third sync').toEqual([0]);
   expect(rowsOf(store, 2)).toHaveLength(1 + mergeRowsMin + 1 + mergeRowsMin);
+});
+
+test('long values that arrive during the last sync are merged in several turns', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await opened(store);
+  await store.write([write('b', 'a value', 1, 0)]);
+  const sync = Reflect.get(PartitionFile.prototype, 'checkpointInPool') as () => Promise<boolean>;
+  const apply = Reflect.get(PartitionFile.prototype, 'apply') as PartitionFile['apply'];
+  const before = [0, 2].map((id) => store.info('test', id)?.incarnation ?? '');
+  const isCopy = (file: PartitionFile): boolean =>
+    !before.some((name) => file.db.name.includes(name));
+  let longWrites = 40;
+  let turnBytes = 0;
+  let mostBytes = 0;
+  vi.spyOn(PartitionFile.prototype, 'checkpointInPool').mockImplementation(async function during(
+    this: PartitionFile,
+  ) {
+    for (; isCopy(this) && longWrites > 0; longWrites -= 1) {
+      const value = Buffer.alloc(valueBytesMax);
+      await store.write([{ ...write(`a/${longWrites}`, '', 2, 2), value }]);
+    }
+    return sync.call(this);
+  });
+  vi.spyOn(PartitionFile.prototype, 'apply').mockImplementation(function inTurn(
+    this: PartitionFile,
+    rows,
+  ) {
+    if (isCopy(this)) {
+      if (turnBytes === 0) setImmediate(() => (turnBytes = 0));
+      for (const { value } of rows) turnBytes += value?.length ?? 0;
+      mostBytes = Math.max(mostBytes, turnBytes);
+    }
+    return apply.call(this, rows);
+  });
+  await adopt(store, [0], [2]);
+  vi.restoreAllMocks();
+  expect(rowsOf(store, 2)).toHaveLength(41);
+  expect(mostBytes).toBeLessThanOrEqual(mergeBytesMax);
 });
 
 test('a parent whose rows do not match its digest is refused and marked as damaged', async () => {

@@ -17,9 +17,9 @@ import { recordsSince } from '../file/read-records.ts';
 import type { PreparedBallot } from '../file/record.ts';
 import { logChange } from '../store/change-marks.ts';
 import { currentTurn } from '../store/finish-file.ts';
-import { queueWrites } from '../store/queue-writes.ts';
 import { failed, type StoreParts } from '../store/store-parts.ts';
 import { checkThere, useRows } from '../store/use-partition.ts';
+import { clearAway } from './clear-away.ts';
 
 /**
  * Adopts a staged copy. `directory` holds data.db, which nobody has open and which has the rows of
@@ -85,8 +85,8 @@ async function moveBeside(
 }
 
 /**
- * Merges small pieces, each stored in a turn of its own, until at most one piece is left that
- * arrived during the last sync. The loop ends because pieces grow while more arrives than is
+ * Merges small pieces, each stored in a turn of its own, until few rows are left that arrived
+ * during the last sync. The loop ends because pieces grow while more arrives than is
  * merged, up to twice the batch that can arrive per turn, and because syncing little is short.
  * Merged rows are synced, and the log keeps later ones. Resolves to the sequence merged.
  */
@@ -116,8 +116,31 @@ async function mergeDurably(
     await storePiece(copy);
     await syncCopy(copy);
     syncs += 1;
-    if (rowsLeft() <= mergeRowsMin || syncs === mergeSyncsMax) return merged;
+    if (rowsLeft() <= mergeRowsMin || syncs === mergeSyncsMax) {
+      return mergeRest(parts, partition, { copy, from: merged });
+    }
   }
+}
+
+/**
+ * Merges what arrived during the last sync in turns of its own, since its values may be long. It
+ * need not be synced: the log keeps it (neededSegment). Resolves to the sequence merged.
+ */
+async function mergeRest(
+  parts: StoreParts,
+  partition: Partition,
+  { copy, from }: { readonly copy: PartitionFile; readonly from: number },
+): Promise<number> {
+  const last = presentFile(parts, partition)?.seq ?? 0;
+  let merged = from;
+  while (merged < last) {
+    const piece = { copy, from: merged, rowsMax: mergeRowsMin };
+    merged = mergePiece(parts, partition, piece).lastSeq;
+    await storePiece(copy);
+    if (copy.wal.exceeds(parts.limits.walBytesMax)) await syncCopy(copy);
+    checkThere(parts, partition);
+  }
+  return merged;
 }
 
 /** Flushes in a turn of its own: replacing rows takes three times as long as merging them. */
@@ -233,60 +256,7 @@ export function switchHere(
   return present;
 }
 
-/**
- * Writes the source's promises through the log: the file gets them after the older rows. A crash
- * that loses them also ends the load, and the next load gets them again.
- */
-async function promiseAll(
-  parts: StoreParts,
-  { keyspace, partition }: Partition,
-  promises: readonly PreparedBallot[],
-): Promise<void> {
-  const ballotFields = { keyspace, partition, value: null, isPreparedBallot: true };
-  if (promises.length === 0) return;
-  await queueWrites(
-    parts,
-    promises.map(({ key, ms, tie }) => ({ ...ballotFields, key, ms, tie })),
-  );
-}
-
 function promiseRow(promise: PreparedBallot): HashedRecord {
   const nothing = { value: null, expiresMs: 0, origin: null, hash: Buffer.alloc(0) };
   return { ...promise, ...nothing, isPreparedBallot: true };
-}
-
-/** What is left to clean up after the switch. */
-export interface Replaced {
-  /** The file in use until the switch; null: there was none. */
-  readonly present: PartitionFile | null;
-  /** Promises that came with the copy. */
-  readonly promised: readonly PreparedBallot[];
-}
-
-/** `incarnation`: of the file in use until the switch. */
-export async function clearAway(
-  parts: StoreParts,
-  partition: Partition,
-  replaced: Replaced & { readonly incarnation: string },
-): Promise<void> {
-  const { present, incarnation, promised } = replaced;
-  if (present !== null) {
-    await setImmediate();
-    present.wal.discard();
-    const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
-    if (!present.isInMemory) await removeOld(parts, home, incarnation);
-  }
-  await promiseAll(parts, partition, promised);
-}
-
-async function removeOld(parts: StoreParts, home: string, incarnation: string): Promise<void> {
-  const stagingPath = parts.stagingPath('old');
-  try {
-    // Not synced: a folder that a crash restores beside CURRENT is removed at the next start.
-    await rename(join(home, incarnation), stagingPath);
-    // failpoint: copy-in.before-removal
-    await removeFiles(stagingPath);
-  } catch (error) {
-    parts.fail(error);
-  }
 }

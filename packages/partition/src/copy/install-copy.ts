@@ -12,7 +12,8 @@ import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
 import { currentTurn } from '../store/finish-file.ts';
 import { failed, type StoreParts } from '../store/store-parts.ts';
 import { checkThere } from '../store/use-partition.ts';
-import { clearAway, logState, type Replaced, switchHere } from './adopt-copy.ts';
+import { logState, switchHere } from './adopt-copy.ts';
+import { clearAway, type Replaced } from './clear-away.ts';
 
 interface FinishedCopy {
   /** Holds CURRENT, and the folder that it names with the file, which nobody has open. */
