@@ -1,6 +1,6 @@
 // Bugs of the log and the files, which a power loss or a replay reveals. Pure.
 import { adoptedThenCut } from '../scenarios/move-scenarios.ts';
-import { powerLoss, restingPartition } from '../scenarios/power-scenarios.ts';
+import { longRestingPartition, powerLoss, restingPartition } from '../scenarios/power-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 export const durabilityBugs: readonly SeededBug[] = [
@@ -48,7 +48,7 @@ export const durabilityBugs: readonly SeededBug[] = [
   {
     name: 'log-freed-before-file-counts',
     about: 'a log segment is removed while a start still throws the new file of a partition away',
-    nemeses: [restingPartition],
+    nemeses: [longRestingPartition],
     file: 'packages/partition/src/store/finish-file.ts',
     find: 'await finishPartitionDirectory(home, partition.incarnation);',
     replace: 'void finishPartitionDirectory;',

@@ -4,10 +4,7 @@ import { keysOf, type Scenario, scenarioOf } from './scenario.ts';
 
 const SLOW_SYNC_MS = 400;
 const READY_MS_MAX = 30_000;
-/**
- * Together slightly more than a segment of 512 KiB. At the next segment, the store checkpoints
- * resting partitions.
- */
+/** Of all keys together slightly more than a segment of 512 KiB. */
 const BULK_CHARACTERS = 24_000;
 
 /** Neither the oldest records nor the newest may be lost. */
@@ -28,27 +25,40 @@ export const powerLoss = scenarioOf('a power loss of all', async (scenario) => {
   await scenario.askUntil(b, {}, answered);
 });
 
-/** Records of a partition without writes, while the log moves on to new segments. */
-export const restingPartition = scenarioOf('a partition that rests', async (scenario) => {
+/** Records of a partition without writes, while the log moves on to the next segment. */
+export const restingPartition = scenarioOf('a partition that rests', (scenario) =>
+  rest(scenario, ['bulk']),
+);
+
+/**
+ * The same for two segments. The store keeps one besides the current one: at the second new segment
+ * it checkpoints resting partitions.
+ */
+export const longRestingPartition = scenarioOf('a partition that rests for long', (scenario) =>
+  rest(scenario, ['bulk', 'more']),
+);
+
+/** `texts`: of the values written to another partition, each for one segment. */
+async function rest(scenario: Scenario, texts: readonly string[]): Promise<void> {
   const { stage, signal } = scenario;
   const { victims } = stage;
   const [a, b] = scenario.cast;
   await scenario.askAll(a, { text: 'early', level: 'all' });
-  await writeBulk(scenario);
+  for (const text of texts) await writeBulk(scenario, text);
   await scenario.suffer({ walShare: 0 }, ...victims);
   if (signal.aborted) return;
   await Promise.all(victims.map((victim) => victim.end('cut')));
   await Promise.all(victims.map((victim) => victim.start()));
   await scenario.askUntil(b, {}, { isSo: isAcked, withinMs: READY_MS_MAX });
-});
+}
 
-/** Writes large values to another partition. */
-async function writeBulk(scenario: Scenario): Promise<void> {
+/** Writes large values to another partition: a segment of the log. */
+async function writeBulk(scenario: Scenario, text: string): Promise<void> {
   const [a] = scenario.cast;
   const filler = '.'.repeat(BULK_CHARACTERS);
   const play = scenario.stage.history.length;
   const keys = keysOf(await scenario.stage.head(), { play, partition: 1 });
   await Promise.all(
-    keys.map((key) => scenario.ask(a, { key, value: scenario.value(key, 'bulk') + filler })),
+    keys.map((key) => scenario.ask(a, { key, value: scenario.value(key, text) + filler })),
   );
 }
