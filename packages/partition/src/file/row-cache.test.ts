@@ -48,6 +48,18 @@ test('a long row that is alone in its chunk survives that a caller frees its val
   expect(Buffer.alloc(100_000, 'v').equals(must(cache.find('long')?.value, 'still'))).toBe(true);
 });
 
+test('a long row that is read again stays, in the same memory', () => {
+  const cache = new RowCache();
+  cache.limit(400_000);
+  cache.keep('long', row('long', 'v'.repeat(50_000)));
+  const chunk = cache.find('long')?.value?.buffer;
+  for (const name of names.slice(0, 20)) {
+    cache.keep(name, row(name, 'v'.repeat(60_000)));
+    expect(cache.find('long')?.value?.buffer).toBe(chunk);
+  }
+  expect(found(cache).length, 'the limit counts it too').toBeLessThanOrEqual(6);
+});
+
 test('a small cache allocates small chunks of memory', () => {
   for (const [bytesMax, piece] of [
     [8_000, 2_000],

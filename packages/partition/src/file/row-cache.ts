@@ -46,7 +46,9 @@ export class RowCache {
     const old = this.#old.get(name);
     if (old === undefined) return undefined;
     const row = decode(old);
-    this.keep(name, row);
+    // A long row has a chunk to itself, and takes it along.
+    if (old.length >= PIECE_BYTES_MAX) this.#add(name, old);
+    else this.keep(name, row);
     return row;
   }
 
@@ -58,6 +60,10 @@ export class RowCache {
     bytes.writeUIntBE(row.seq, 0, 6);
     bytes.set(row.hash, HASH_AT);
     encodeRecord(row, bytes, RECORD_AT);
+    this.#add(name, bytes);
+  }
+
+  #add(name: string, bytes: Buffer): void {
     this.#young.set(name, bytes);
     this.#youngBytes += ROW_OVERHEAD_BYTES + bytes.length;
     if (this.#youngBytes * 2 < this.#bytesMax) return;
