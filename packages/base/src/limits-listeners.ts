@@ -74,7 +74,7 @@ export const httpBodiesBytesMax = 256 * MIB;
 /** Long values that are being written through a server: each takes some four times its bytes. */
 export const longWritesBytesMax = 256 * MIB;
 /** Shorter values are limited by the number of requests that connections may have in progress. */
-export const longWriteBytesMin = 16 * KIB;
+export const longValueBytesMin = 16 * KIB;
 /** Incomplete WebSocket messages of all but members and operators: 64 of the largest. */
 export const wireBegunBytesMax = 256 * MIB;
 /** A message with fewer bytes is not counted: one read of a socket may bring as much. */
@@ -92,8 +92,6 @@ export const redisTurnMsMax = 10;
 export const workTurnMsMax = 10;
 /** Bytes of long values that requests read in one turn: 1 MiB takes 2 ms, with its hash. */
 export const longReadsBytesMax = 4 * MIB;
-/** Shorter values are not counted: they take about as long as the rest of their request. */
-export const longReadBytesMin = 16 * 1024;
 /**
  * How far, in ms, a session token may move the clock beyond all stamps known here. Anyone who may
  * write one key can forge a token. A limit of clockAheadMsMax would let it push the stamps of this

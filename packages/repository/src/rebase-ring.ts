@@ -12,7 +12,7 @@ import { exists } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { VersionId } from '@ringwright/ring/audit/ring-candidate';
 import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
-import { makesVersion } from './folder/log-entry.ts';
+import { hasVersion, makesVersion } from './folder/log-entry.ts';
 import { headOf, type RingLog, readRingLog } from './folder/read-log.ts';
 import { readVersionFile } from './folder/read-version.ts';
 import { requireRing } from './folder/require-ring.ts';
@@ -143,7 +143,7 @@ function divergedHint(
 /** Whether a log has the head of another one. */
 function has({ entries }: RingLog, other: RingLog): boolean {
   const head = headOf(other.entries);
-  return head === null || entries.some((entry) => makesVersion(entry) && entry.id === head.id);
+  return head === null || hasVersion(entries, head.id);
 }
 
 async function stateAt(folder: RingFolder, head: VersionId): Promise<BuilderState> {

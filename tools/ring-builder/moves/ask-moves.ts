@@ -7,11 +7,13 @@ import { type RingStatus, ringStatus } from '../servers/server-status.ts';
 import type { StatusByDevice } from './move-rows.ts';
 
 /**
- * A server reports each load: 43,690 are 9 MB, and took up to 13 s on a busy machine. A shorter
- * limit would make a rollout that progresses look like one that stalls.
+ * Time of an answer for each move, whose load a server reports: 43,690 are 9 MB, and took up to
+ * 13 s on a busy machine. With less, a rollout that progresses would look like one that stalls.
  */
+const ANSWER_MS_PER_MOVE = 0.25;
+
 function movesTimeoutMs({ moves }: Pick<Ring, 'moves'>): number {
-  return connectTimeoutMs + Math.ceil(moves.length / 4);
+  return connectTimeoutMs + Math.ceil(moves.length * ANSWER_MS_PER_MOVE);
 }
 
 /** Servers whose devices were all removed may be gone, so their missing answers are left out. */

@@ -106,6 +106,12 @@ export function hasNoAccess(status: unknown): status is CodedError {
   return status instanceof CodedError && needsToken.has(status.code);
 }
 
+/** Whether no server answers for the device. One that refuses this command runs. */
+export function isSilent(statuses: StatusByDevice, device: number): boolean {
+  const status = statuses.get(device) ?? new Error();
+  return status instanceof Error && !hasNoAccess(status);
+}
+
 /** Gives a reason for every move that has not begun and is not paused. */
 function whyNotBegun({ state, to }: Move, status: RingStatus): Pick<MoveRow, 'reason' | 'room'> {
   // A failure that concerns no single partition: the disk is too full for the first, empty file.

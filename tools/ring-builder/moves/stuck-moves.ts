@@ -4,7 +4,7 @@ import { deviceIdsAt, quorumOf } from '@ringwright/ring/quorum';
 import type { Ring } from '@ringwright/ring/ring';
 import { asCommands, deviceNames } from '../servers/gone-for-good.ts';
 import { removedDevices } from '../servers/ring-targets.ts';
-import { hasNoAccess, type MoveRow, type StatusByDevice } from './move-rows.ts';
+import { isSilent, type MoveRow, type StatusByDevice } from './move-rows.ts';
 
 type Moved = Pick<MoveRow, 'partition' | 'from'>;
 type MovedRing = Pick<Ring, 'keyspace' | 'devices' | 'moves' | 'table'>;
@@ -40,16 +40,10 @@ export function stuckMoves(
   );
 }
 
-/**
- * Returns devices that do not answer, such as removed servers: they are not in `statuses`. A server
- * that refuses this command runs.
- */
+/** Returns devices that do not answer, such as removed servers: they are not in `statuses`. */
 function silentIn(devices: Ring['devices'], statuses: StatusByDevice): ReadonlySet<number> {
-  const isSilent = (id: number): boolean => {
-    const status = statuses.get(id) ?? new Error();
-    return status instanceof Error && !hasNoAccess(status);
-  };
-  return new Set(devices.flatMap((one) => (one !== null && isSilent(one.id) ? one.id : [])));
+  const silent = devices.filter((one) => one !== null && isSilent(statuses, one.id));
+  return new Set(silent.flatMap((one) => one?.id ?? []));
 }
 
 export interface StuckAdvice {

@@ -44,6 +44,11 @@ export function makesVersion({ kind }: Pick<LogEntry, 'kind'>): boolean {
   return kind === 'commit' || kind === 'advance' || kind === 'restore';
 }
 
+/** Whether the log has the entry that made the version. */
+export function hasVersion(entries: readonly LogEntry[], id: string): boolean {
+  return entries.some((entry) => makesVersion(entry) && entry.id === id);
+}
+
 /**
  * Whether servers know the version from this entry on. Servers learn of a shared head when it
  * moves. A restored version comes from servers, or from a file that servers may have had.

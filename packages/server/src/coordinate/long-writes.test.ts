@@ -1,5 +1,5 @@
 // Tests that long values are refused while too many bytes of others are being written.
-import { longWriteBytesMin } from '@ringwright/base/limits-listeners';
+import { longValueBytesMin } from '@ringwright/base/limits-listeners';
 import { expect, test } from 'vitest';
 import { LongWrites } from './long-writes.ts';
 
@@ -24,11 +24,11 @@ test('a write beyond the limit is rejected, until another one has ended', () => 
 
 test('short values and deletions are not counted, and one long value always passes', () => {
   const writes = new LongWrites(10);
-  expect(writes.begin(new Uint8Array(longWriteBytesMin - 1))).toBeNull();
+  expect(writes.begin(new Uint8Array(longValueBytesMin - 1))).toBeNull();
   expect(writes.begin(null)).toBeNull();
   const end = writes.begin(new Uint8Array(MIB));
   expect(() => writes.begin(new Uint8Array(MIB))).toThrow('being written');
-  expect(writes.begin(new Uint8Array(longWriteBytesMin - 1))).toBeNull();
+  expect(writes.begin(new Uint8Array(longValueBytesMin - 1))).toBeNull();
   end?.();
   expect(writes.begin(new Uint8Array(MIB))).not.toBeNull();
 });

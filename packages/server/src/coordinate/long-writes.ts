@@ -1,7 +1,7 @@
 // Limits the bytes of long values that are being written through this server. Each is held several
 // times: as it came, for the log, and for every other server, for seconds if that one is slow.
 import { CodedError } from '@ringwright/base/coded-error';
-import { longWriteBytesMin } from '@ringwright/base/limits-listeners';
+import { longValueBytesMin } from '@ringwright/base/limits-listeners';
 
 export class LongWrites {
   readonly #bytesMax: number;
@@ -16,7 +16,7 @@ export class LongWrites {
    * Throws STORE_BUSY; but one value, however long, may always be written.
    */
   begin(value: Uint8Array | null): (() => void) | null {
-    if (value === null || value.length < longWriteBytesMin) return null;
+    if (value === null || value.length < longValueBytesMin) return null;
     const { length } = value; // the array may be freed before the write has ended
     if (this.#bytes > 0 && this.#bytes + length > this.#bytesMax) throw this.#tooMany();
     this.#bytes += length;

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
-import { longWriteBytesMin } from '@ringwright/base/limits-listeners';
+import { longValueBytesMin } from '@ringwright/base/limits-listeners';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HttpOnMap, statusesOf } from '../../../../test/support/http-on-map.ts';
 import { createHttp, type HttpPorts } from './http.ts';
@@ -104,7 +104,7 @@ test('an unexpected error is reported here, and the client learns nothing about 
 });
 
 test('a long value is refused while others fill the limit, with a time to try again', async () => {
-  const value = Buffer.alloc(longWriteBytesMin);
+  const value = Buffer.alloc(longValueBytesMin);
   const put = (body: Uint8Array, headers = {}) =>
     fetch(url('/v1/cities/long'), { method: 'PUT', body, headers });
   const end = http.longWrites.begin(value);

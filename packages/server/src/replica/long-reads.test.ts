@@ -1,7 +1,7 @@
 // Long values are read in several turns of the event loop, however many requests arrive together.
 import { setImmediate } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
-import { longReadBytesMin, longReadsBytesMax } from '@ringwright/base/limits-listeners';
+import { longReadsBytesMax, longValueBytesMin } from '@ringwright/base/limits-listeners';
 import type { Store } from '@ringwright/partition/store';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { expect, test } from 'vitest';
@@ -76,7 +76,7 @@ test('reads that wait are answered in their order, and before later ones', async
 });
 
 test('short values are all read at once', () => {
-  const { ports } = deviceWith(longReadBytesMin - 1);
+  const { ports } = deviceWith(longValueBytesMin - 1);
   const answers = Array.from({ length: 1_000 }, () => answerRead(ports, request, mine));
   expect(answers.filter((answer) => answer instanceof Promise)).toEqual([]);
 });

@@ -3,7 +3,7 @@
 // waiting until its last value is read.
 import { setImmediate as laterTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
-import { longReadBytesMin, longReadsBytesMax } from '@ringwright/base/limits-listeners';
+import { longReadsBytesMax, longValueBytesMin } from '@ringwright/base/limits-listeners';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 
 export class LongReads {
@@ -16,7 +16,7 @@ export class LongReads {
 
   /** To be called with each value read. */
   note(value: Uint8Array | null): void {
-    if (value === null || value.length < longReadBytesMin) return;
+    if (value === null || value.length < longValueBytesMin) return;
     if (this.#bytes === 0) laterTurn(() => (this.#bytes = 0));
     this.#bytes += value.length;
   }

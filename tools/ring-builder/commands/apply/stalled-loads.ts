@@ -6,7 +6,7 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { hasNoAccess, type MoveRow, type StatusByDevice } from '../../moves/move-rows.ts';
+import { hasNoAccess, isSilent, type MoveRow, type StatusByDevice } from '../../moves/move-rows.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { tokenAdvice } from '../../servers/advice-rows.ts';
 import { ifNoRoom } from '../../servers/full-disk.ts';
@@ -46,11 +46,7 @@ export function stalledLoads(
 
 /** Returns joiners that do not answer. Removed servers that do not are not in `statuses`. */
 function silentOf(open: readonly MoveRow[], statuses: StatusByDevice): number[] {
-  const isSilent = (id: number): boolean => {
-    const status = statuses.get(id) ?? new Error();
-    return status instanceof Error && !hasNoAccess(status);
-  };
-  const silent = open.flatMap(({ to }) => (to !== null && isSilent(to) ? to : []));
+  const silent = open.flatMap(({ to }) => (to !== null && isSilent(statuses, to) ? to : []));
   return [...new Set(silent)];
 }
 

@@ -1,7 +1,7 @@
 // What restore --replace would lose: a sound log is not given up for less of the same history.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
+import { hasVersion, type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { versionSpan } from '@ringwright/repository/folder/version-span';
@@ -71,10 +71,6 @@ async function ringHere({ rings }: Context, ring: string): Promise<RingHere | nu
   const opened = await openRing(rings, ring).catch(() => null);
   const head = opened?.head ?? null;
   return opened === null || head === null ? null : { entries: opened.entries, head };
-}
-
-function hasVersion(entries: readonly LogEntry[], id: string): boolean {
-  return entries.some((entry) => makesVersion(entry) && entry.id === id);
 }
 
 async function isSound({ rings }: Context, ring: string): Promise<boolean> {
