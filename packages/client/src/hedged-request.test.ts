@@ -73,8 +73,10 @@ test('the error of a server takes precedence over a broken connection', async ()
 test('healthy holders come first, then healthy others, then the rest, each once', () => {
   const choose = (sick: readonly string[]): string[] =>
     serverChoice({
-      holders: ['a', 'b'],
-      others: ['b', 'c', 'a', 'd', 'e'],
+      groups: [
+        ['a', 'b'],
+        ['b', 'c', 'a', 'd', 'e'],
+      ],
       isWell: (address) => !sick.includes(address),
     });
   expect(choose([])).toEqual(['a', 'b', 'c', 'd']);

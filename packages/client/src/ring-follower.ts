@@ -70,8 +70,7 @@ export class RingFollower {
   choose(partition: number): string[] {
     const { ring } = this;
     return serverChoice({
-      holders: ring.holdersOf(partition),
-      others: [...ring.addresses, ...this.#seeds],
+      groups: [ring.holdersOf(partition), ring.addresses, this.#seeds],
       isWell: (address) => this.#isWell(address),
     });
   }

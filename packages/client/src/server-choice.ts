@@ -2,16 +2,24 @@
 import { clientTriesMax } from '@ringwright/base/limits';
 
 interface Choices {
-  /** Holders of the key in replica order: a holder coordinates without a network hop. */
-  readonly holders: readonly string[];
-  /** Any other servers; they can coordinate too. */
-  readonly others: readonly string[];
+  /** Groups of servers, best first. A ring may have ten thousand servers. */
+  readonly groups: readonly (readonly string[])[];
   readonly isWell: (address: string) => boolean;
 }
 
-/** Up to clientTriesMax distinct addresses: healthy holders, healthy others, then the rest. */
-export function serverChoice({ holders, others, isWell }: Choices): string[] {
-  const all = [...new Set([...holders, ...others])];
-  const well = all.filter(isWell);
-  return [...new Set([...well, ...all])].slice(0, clientTriesMax);
+/**
+ * Returns up to clientTriesMax distinct addresses: healthy ones, then the rest. Each request calls
+ * it, so it looks at no address that it does not need.
+ */
+export function serverChoice({ groups, isWell }: Choices): string[] {
+  const chosen = new Set<string>();
+  for (const isWanted of [isWell, () => true]) {
+    for (const group of groups) {
+      for (const address of group) {
+        if (chosen.size === clientTriesMax) return [...chosen];
+        if (isWanted(address)) chosen.add(address);
+      }
+    }
+  }
+  return [...chosen];
 }
