@@ -2,9 +2,13 @@
 // of the removal nor the last finalize does this: a server that the ring does not name has no
 // duties, so it would neither serve as a source nor drop its files. The hole is made only after all
 // removed servers have drained. A server that cannot be reached is taken for gone.
+
+import { formatAddress } from '@ringwright/base/server-address';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { type StoredVersion, stateOf } from '@ringwright/repository/folder/read-version';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { Context } from '../../cli/command.ts';
 import { advanceHead } from '../../versions/advance-head.ts';
 
@@ -29,14 +33,28 @@ export async function dropGoneDevices(
   const leave =
     gone.length === 1 ? 'has no slot any more and leaves' : 'have no slots any more and leave';
   context.tell(`${keyspace}: ${names} ${leave} the ring`);
-  for (const address of silent) {
-    const letGo = context.next(`trash ${keyspace} confirm --to ${address}`);
-    context.tell(`if ${address} returns with files, confirm that it may drop them: ${letGo}`);
-  }
+  for (const address of silent) context.tell(returnLine(context, head.ring, address));
   await advanceHead(context, head, {
     next: proposeMoves(head.ring, head.id, { moves: [], devices }),
     message: `${names} left the ring`,
     state,
   });
   return true;
+}
+
+/**
+ * What to type if the server returns with files. The ring then no longer names its key, so the
+ * command has to say what the server proves.
+ */
+export function returnLine(
+  context: Pick<Context, 'next'>,
+  { keyspace, devices }: Pick<Ring, 'keyspace' | 'devices'>,
+  address: string,
+): string {
+  const letGo = context.next(`trash ${keyspace} confirm --to ${address}`);
+  const line = `if ${address} returns with files, confirm that it may drop them: ${letGo}`;
+  const server = devices.find((one) => one !== null && formatAddress(one) === address);
+  if (!server?.key || / --(ca|fingerprint) /.test(letGo)) return line;
+  const own = `with --tls own add --fingerprint ${keyIdOf(server.key)}`;
+  return `${line} (with --tls FILE add --ca FILE, ${own})`;
 }
