@@ -14,6 +14,7 @@ import { codeOf } from '@ringwright/base/thrown';
 import { temporaryPrefix } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 import { type RingFolder } from './ring-folder.ts';
 
@@ -167,7 +168,9 @@ function lockHeld(folder: RingFolder, claim: Claim | undefined): CodedError {
   const owner = claim?.owner ?? null;
   const path = join(folder.path, claim?.name ?? basename(folder.path));
   const holder = owner === null ? 'an unreadable lock file' : describeOwner(owner);
-  return new CodedError('LOCK_HELD', `ring ${folder.ring} is being changed by ${holder}`, {
+  // trust.json is locked like a ring.
+  const what = keyspaceNamePattern.test(folder.ring) ? `ring ${folder.ring}` : folder.ring;
+  return new CodedError('LOCK_HELD', `${what} is being changed by ${holder}`, {
     hint: `try again when it has finished; if that process no longer exists: rm ${path}`,
     details: { ring: folder.ring, owner, path },
   });

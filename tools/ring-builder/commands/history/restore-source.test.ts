@@ -68,6 +68,7 @@ test('a signed ring restored without a root suggests a restore with --trust', as
     `restore cities --from ${rings} ${copied} --trust ${join(rings, 'trust.json')}`,
   );
   expect([held.exit, await readdir(join(tool.folder, 'copied'))]).toEqual([3, ['.lock-other']]);
+  expect(held.stderr).toContain('LOCK_HELD: trust.json is being changed by bo ');
   await rm(lock);
   await tool.json(`restore cities --from ${rings} ${copied} --trust ${join(rings, 'trust.json')}`);
   expect(await tool.run(`verify cities ${copied}`), 'the trust was copied').toMatchObject({
