@@ -64,7 +64,7 @@ async function rootCheck(
     pin: env['RINGWRIGHT_TRUST'],
     ring: args.optionalText('ring'),
     isRestore: name === 'restore',
-    isMonitor: name === 'health' || name === 'servers',
+    isMonitor: name === 'health' || name === 'servers' || name === 'list',
   };
 }
 

@@ -35,7 +35,10 @@ export interface RootCheck {
   readonly ring: string | undefined;
   /** The command brings back what may be lost here: trust.json and signed heads. */
   readonly isRestore: boolean;
-  /** The command reports a damaged trust.json as a trouble. It shows no token in such a folder. */
+  /**
+   * The command shows what it can without trust.json, which may be damaged or unreadable: health
+   * and servers report that. It shows no token in such a folder.
+   */
   readonly isMonitor: boolean;
 }
 

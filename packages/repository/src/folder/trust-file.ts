@@ -2,6 +2,7 @@
 // belong to people and a cluster: revoking a key must hold for every ring at once.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { codedOrDisk } from '@ringwright/base/disk-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
@@ -24,9 +25,15 @@ export function trustPath(rings: string): string {
   return join(rings, 'trust.json');
 }
 
-/** Returns null if the folder is unsigned. Throws TRUST_INVALID for a damaged file. */
+/**
+ * Returns null if the folder is unsigned. Throws TRUST_INVALID for a damaged file, and FILE_UNFIT
+ * or DISK_FAILED for one that cannot be read.
+ */
 export async function readTrust(rings: string): Promise<RingsTrust | null> {
-  const bytes = await readRegularFile(trustPath(rings), trustFileBytesMax).catch(nullIfMissing);
+  const reading = readRegularFile(trustPath(rings), trustFileBytesMax).catch(nullIfMissing);
+  const bytes = await reading.catch((error: unknown) => {
+    throw codedOrDisk(error);
+  });
   return bytes === null ? null : openTrustFile(bytes, null);
 }
 

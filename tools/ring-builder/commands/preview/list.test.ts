@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { notePush } from '../../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+import { ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
 test('list shows the rings of the folder in every state and ignores other entries', async () => {
   const tool = await ringBuilderHere();
@@ -47,6 +48,22 @@ test('list shows the rings of the folder in every state and ignores other entrie
     ...health,
     troubles: troubles.map((one) => ({ ...one, why: expect.stringMatching(one.why) })),
   });
+});
+
+test('list and health go on without a trust.json that they can read', async () => {
+  const tool = await ringBuilderIn();
+  await tool.json('create cities --partitions 8 --replicas 1 --unsigned');
+  await tool.json('add cities r1z1-127.0.0.1:1/a 1');
+  await tool.json('commit cities -m first');
+  const trust = join(tool.folder, 'rings', 'trust.json');
+  for (const damage of [() => symlink(trust, trust), () => writeFile(trust, 'x\n')]) {
+    await rm(trust, { force: true });
+    await damage();
+    const listed = await tool.run('list');
+    expect([listed.exit, listed.stdout]).toEqual([0, expect.stringContaining('never pushed')]);
+    const health = await tool.run('health');
+    expect([health.exit, health.stdout]).toEqual([1, expect.stringContaining('trust.json')]);
+  }
 });
 
 test('the ring is the first argument, and the old order of arguments still works', async () => {
