@@ -8,6 +8,7 @@ import { codeOf } from '@ringwright/base/thrown';
 import { makeDirectories } from './make-directories.ts';
 import { nullIfMissing } from './missing-file.ts';
 import { SharedRuns } from './shared-runs.ts';
+import { withPath } from './with-path.ts';
 
 /** Prefix of files that a crash may leave behind; nobody reads them. */
 export const temporaryPrefix = '.tmp-';
@@ -36,13 +37,13 @@ export function syncDirectory(directory: string): Promise<void> {
 
 async function syncEntries(directory: string): Promise<void> {
   await using handle = await open(directory, 'r');
-  await handle.sync();
+  await handle.sync().catch(withPath(directory));
 }
 
 /** Makes a file's content durable, whoever wrote it. */
 export async function syncFile(file: string): Promise<void> {
   await using handle = await open(file, 'r+');
-  await handle.sync();
+  await handle.sync().catch(withPath(file));
 }
 
 function syncDirectoryNow(directory: string): void {
@@ -79,8 +80,8 @@ export async function writeNewFile(
   mode = 0o600,
 ): Promise<void> {
   await using handle = await open(file, 'wx', mode);
-  await handle.writeFile(content);
-  await handle.sync();
+  await handle.writeFile(content).catch(withPath(file));
+  await handle.sync().catch(withPath(file));
 }
 
 /** Writes a file that may exist. Several processes may write it: the last one wins. */

@@ -8,6 +8,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { archiveFrameBytesMax, archiveFrameRecordsMax } from '@ringwright/base/limits-commands';
 import { jsonOrNull } from '@ringwright/base/parse-json';
 import { readRegularText, requireRegular } from '@ringwright/node/read-regular-file';
+import { withPath } from '@ringwright/node/with-path';
 import { packedWriteBytes, packWrites, unpackWrites } from '@ringwright/wire/packed-writes';
 import { type ArchiveManifest, manifestSchema } from './archive-manifest.ts';
 import type { ArchiveProgress } from './archive-progress.ts';
@@ -28,6 +29,7 @@ export const manifestPath = (folder: string): string => path.join(folder, 'manif
 const recordsPath = (folder: string): string => path.join(folder, 'records.bin');
 
 export class RecordFileWriter {
+  readonly #path: string;
   readonly #file: FileHandle;
   readonly #hash = createHash('sha256');
   #frame: ArchivedRecord[] = [];
@@ -35,7 +37,8 @@ export class RecordFileWriter {
   records = 0;
   bytes = 0;
 
-  private constructor(file: FileHandle) {
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path;
     this.#file = file;
   }
 
@@ -52,9 +55,9 @@ export class RecordFileWriter {
       // Only this user may read the records: not all users of this machine, and not through a link
       // that another user has placed there.
       await rm(file, { force: true });
-      return new RecordFileWriter(await open(file, 'wx', 0o600));
+      return new RecordFileWriter(file, await open(file, 'wx', 0o600));
     }
-    const writer = new RecordFileWriter(await open(file, 'r+'));
+    const writer = new RecordFileWriter(file, await open(file, 'r+'));
     try {
       const { size } = await writer.#file.stat();
       if (size < left.bytes) throw invalid(folder, `${size} of ${left.bytes} bytes are present`);
@@ -91,13 +94,13 @@ export class RecordFileWriter {
 
   /** Makes everything written to the file durable. */
   sync(): Promise<void> {
-    return this.#file.sync();
+    return this.#file.sync().catch(withPath(this.#path));
   }
 
   /** Writes the rest, makes the file durable, closes it, and returns its SHA-256. */
   async end(): Promise<string> {
     await this.#flush();
-    await this.#file.sync();
+    await this.sync();
     await this.#file.close();
     return this.#hash.digest('hex');
   }
@@ -109,7 +112,7 @@ export class RecordFileWriter {
     bytes.writeUInt32BE(packed.length, 0);
     bytes.set(packed, LENGTH_BYTES);
     this.#hash.update(bytes);
-    await this.#file.write(bytes, 0, bytes.length, this.bytes);
+    await this.#file.write(bytes, 0, bytes.length, this.bytes).catch(withPath(this.#path));
     this.bytes += bytes.length;
     this.records += this.#frame.length;
     [this.#frame, this.#frameBytes] = [[], 0];
