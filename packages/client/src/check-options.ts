@@ -1,6 +1,7 @@
 // Validates options. An unknown option would be ignored silently, and a record with `{ ttl: 5 }`
 // would stay for ever. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { printable } from '@ringwright/base/printable';
 import { shortened } from '@ringwright/base/shortened';
 import type {
   ConnectOptions,
@@ -84,7 +85,7 @@ export function checkOptions(call: keyof typeof kindsByCall, options: object): v
 }
 
 function unknownOption(call: keyof typeof kindsByCall, name: string): CodedError {
-  const option = shortened(name, NAME_CHARACTERS);
+  const option = printable(shortened(name, NAME_CHARACTERS));
   const message = `${call}() has no option ${option}`;
   return new CodedError('USAGE', message, { hint: namesOf(call), details: { option } });
 }

@@ -1,6 +1,7 @@
 // Validates the caller's conditions, levels and times before anything is sent. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ttlMsMax } from '@ringwright/base/limits';
+import { printable } from '@ringwright/base/printable';
 import { parseStampOrTag } from '@ringwright/base/stamp';
 import {
   type Condition,
@@ -14,9 +15,13 @@ export function conditionOf(text: string | undefined): Condition | null {
   if (text === 'absent' || text === 'present') return text;
   const stamp = parseStampOrTag(text);
   if (stamp !== null) return stamp;
-  throw new CodedError('USAGE', `unknown condition ${JSON.stringify(text.slice(0, 64))}`, {
-    hint: "use 'absent', 'present', or the stamp or ETag of a record",
-  });
+  throw new CodedError(
+    'USAGE',
+    `unknown condition ${printable(JSON.stringify(text.slice(0, 64)))}`,
+    {
+      hint: "use 'absent', 'present', or the stamp or ETag of a record",
+    },
+  );
 }
 
 const levels: readonly string[] = consistencyField.options;
@@ -24,9 +29,13 @@ const levels: readonly string[] = consistencyField.options;
 /** JavaScript programs may pass anything. Throws CONSISTENCY_INVALID. */
 export function checkConsistency<Level extends ConsistencyLevel | undefined>(level: Level): Level {
   if (level === undefined || levels.includes(level)) return level;
-  throw new CodedError('CONSISTENCY_INVALID', `'${String(level)}' is not a consistency level`, {
-    hint: `use ${levels.join(', ')}`,
-  });
+  throw new CodedError(
+    'CONSISTENCY_INVALID',
+    `'${printable(String(level))}' is not a consistency level`,
+    {
+      hint: `use ${levels.join(', ')}`,
+    },
+  );
 }
 
 /** Maximum of a timer: longer ones fire at once. */

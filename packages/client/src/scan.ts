@@ -7,6 +7,7 @@ import {
   withinPrefix,
 } from '@ringwright/base/key-bounds';
 import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
+import { printable } from '@ringwright/base/printable';
 import { formatStamp } from '@ringwright/base/stamp';
 import { isLive } from '@ringwright/ring/partitioner/live-ids';
 import {
@@ -183,7 +184,8 @@ function checkPartition(
 }
 
 function cursorOfOther({ keyspace, only, cursor }: ScanSettings): CodedError {
-  const message = `cursor '${cursor}' is not from a scan of partition ${only} of ${keyspace}`;
+  const which = `cursor '${printable(cursor ?? '')}'`;
+  const message = `${which} is not from a scan of partition ${only} of ${keyspace}`;
   return new CodedError('CURSOR_INVALID', message, {
     hint: 'pass the cursor of a scan with the same options, or none to start over',
     details: { cursor, keyspace, partition: only },

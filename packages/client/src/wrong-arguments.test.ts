@@ -111,6 +111,8 @@ test('unknown options and options of the wrong type are refused', async () => {
     ['delete() has no option ttlMs', () => client.delete('k', wrong({ ttlMs: 5 }))],
     ['get() has no option session', () => client.get('k', wrong({ session: null }))],
     ['scan() has no option prefx', () => client.scan(wrong({ prefx: 'a' }))],
+    ['scan() has no option \\u001b[2J', () => client.scan(wrong({ '\u001b[2J': 'a' }))],
+    ['unknown condition "\\u009b2J"', () => client.put('k', 'v', { if: '\u009b2J' })],
     [
       'the option ttlMs of put() is of type string, wanted a number',
       () => client.put('k', 'v', wrong({ ttlMs: '5' })),

@@ -411,6 +411,15 @@ describe('a foreign program at the other end', () => {
     expect([error.message.length, error.hint.length]).toEqual(Array(2).fill(errorCharactersMax));
   });
 
+  test('the texts of its errors control no terminal', async () => {
+    const { clock, here } = pairWith(() => undefined);
+    const call = here.channel.call(echo, 1, 100).catch((error: unknown) => error);
+    const document = { code: 'RING_UNKNOWN', message: 'a\u001b[2J', hint: 'b\u009b', details: {} };
+    here.channel.receive(joinFrame([packEnvelope([2, 1, document])]));
+    await clock.flush();
+    expect(await call).toMatchObject({ message: 'a\\u001b[2J', hint: 'b\\u009b' });
+  });
+
   test('details that no frame may hold are left out of a refusal', async () => {
     const details = { when: new Date(), all: new Set([1]) };
     const { clock, here } = pairWith(() => {
