@@ -14,6 +14,7 @@ import { codeOf } from '@ringwright/base/thrown';
 import { temporaryPrefix } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
+import { withPath } from '@ringwright/node/with-path';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 import { type RingFolder } from './ring-folder.ts';
@@ -100,7 +101,7 @@ export async function removeClaims(folder: RingFolder): Promise<void> {
  */
 async function writeClaim(folder: RingFolder, name: string, owner: LockOwner): Promise<void> {
   const temporary = join(folder.path, `${temporaryPrefix}${name}`);
-  await writeFile(temporary, `${JSON.stringify(owner)}\n`);
+  await writeFile(temporary, `${JSON.stringify(owner)}\n`).catch(withPath(temporary));
   await rename(temporary, join(folder.path, name));
 }
 

@@ -17,6 +17,7 @@ import {
 } from '@ringwright/base/limits-access';
 import { makeDirectory, syncFile } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
+import { withPath } from '@ringwright/node/with-path';
 import {
   auditFile,
   auditFolder,
@@ -148,7 +149,7 @@ export class AuditLog {
     const { path, bytes } = this.#file;
     if (this.#isTorn) await truncate(path, bytes).catch(nullIfMissing);
     this.#isTorn = true;
-    await appendFile(path, text, { mode: 0o600 });
+    await appendFile(path, text, { mode: 0o600 }).catch(withPath(path));
     this.#isTorn = false;
     this.#file.bytes += Buffer.byteLength(text);
     if (bytes === 0) await removeOldFiles(folder);

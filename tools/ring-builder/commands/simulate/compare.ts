@@ -10,6 +10,7 @@ import {
   type SchemeFigures,
 } from '@ringwright/builder/compare/compare-schemes';
 import { clockwise, type Layout } from '@ringwright/builder/compare/layout';
+import { withPath } from '@ringwright/node/with-path';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import { usage } from '../../cli/arguments.ts';
@@ -68,7 +69,9 @@ export const command: Command = {
       lookups: lookupTimes(scheme.layout, hashes, context.nowMs),
     }));
     const svg = args.optionalText('svg');
-    if (svg !== undefined) await fs.writeFile(svg, comparisonPicture(scenario, schemes));
+    if (svg !== undefined) {
+      await fs.writeFile(svg, comparisonPicture(scenario, schemes)).catch(withPath(svg));
+    }
     return {
       json: {
         ...scenario,
