@@ -45,6 +45,20 @@ test('status shows the newest push and how many servers accepted it', async () =
   expect(servers.lines.join('\n')).toMatch(/127\.0\.0\.1:1 +d0( +-){8} +\S/);
 });
 
+test('moves list says which servers refuse the token, and fails as other commands do', async () => {
+  const tool = await ringBuilderHere();
+  const refusal = { code: 'TOKEN_REFUSED', message: 'it was revoked', hint: '', details: {} };
+  const { port } = await statusServer(() => refusal, 401);
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json(`add cities r1z1-127.0.0.1:${port}/sdb 1`);
+  await tool.json('commit cities -m first');
+  const { exit, lines } = await tool.answer('moves cities list');
+  expect(exit).toBe(5);
+  expect(lines).toContain(`127.0.0.1:${port} refused: it was revoked`);
+  expect(lines.join('\n')).toContain('--token-file FILE');
+  expect(lines.join('\n')).not.toContain('did not answer');
+});
+
 test('health reports rings that were never pushed, damaged rings and an empty folder', async () => {
   const tool = await ringBuilderHere();
   // A monitor with a mistyped or unmounted folder must not stay green.

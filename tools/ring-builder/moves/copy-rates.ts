@@ -11,7 +11,8 @@ import { parseBytes, printBytes } from '../cli/print-bytes.ts';
 import { ringTargets, type Target } from '../servers/ring-targets.ts';
 import { fanOut, withServer } from '../servers/server-connection.ts';
 import { statusOrWhyNot } from '../servers/server-status.ts';
-import { hasNoRing, type StatusByDevice } from './move-rows.ts';
+import { type SilentServer, silentServer } from '../servers/silent-servers.ts';
+import { hasNoAccess, hasNoRing, type StatusByDevice } from './move-rows.ts';
 import { noteControl } from './note-control.ts';
 
 const rateTimeoutMs = 5_000;
@@ -116,6 +117,17 @@ export function ratesBy(targets: readonly Target[], statuses: StatusByDevice) {
     else if (found.length > 0 && !found.every(hasNoRing)) unanswered.push(address);
   }
   return { rates, unanswered };
+}
+
+/** Returns the servers that run, but refuse the token of this command, or that it shows none. */
+export function refusingServers(
+  targets: readonly Target[],
+  statuses: StatusByDevice,
+): SilentServer[] {
+  return targets.flatMap(({ address, devices }) => {
+    const refusal = devices.map((id) => statuses.get(id)).find(hasNoAccess);
+    return refusal === undefined ? [] : [silentServer(address, refusal)];
+  });
 }
 
 /** Without a rate it only shows the present ones. Throws USAGE. */

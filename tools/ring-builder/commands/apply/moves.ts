@@ -17,7 +17,14 @@ import { type Answer, type Command, type Context, textOption } from '../../cli/c
 import { askMoves } from '../../moves/ask-moves.ts';
 import { cancelAnswer } from '../../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves, forceRefills } from '../../moves/control-moves.ts';
-import { rateAnswer, rateClause, ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
+import {
+  rateAnswer,
+  rateClause,
+  ratesBy,
+  ratesJson,
+  ratesText,
+  refusingServers,
+} from '../../moves/copy-rates.ts';
 import { noMoveRate } from '../../moves/move-rate.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { isDeviceWord, isNamed, namedMoves, withSelected } from '../../moves/named-moves.ts';
@@ -26,6 +33,7 @@ import { movesTable } from '../../moves/print-board.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
+import { silentExit, silentLines } from '../../servers/silent-servers.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
@@ -132,6 +140,8 @@ async function listMoves(
   const later = left.waves.map((wave) => wave.filter(isWanted));
   const { keyspace, version } = ring;
   const { rates, unanswered } = ratesBy(targets, statuses);
+  const refusing = refusingServers(targets, statuses);
+  const silent = unanswered.filter((one) => refusing.every(({ address }) => address !== one));
   const isPaused = all.length > 0 && all.every(({ stage }) => stage === 'paused');
   const clause = rateClause(ratesText(rates, rates.size + unanswered.length), isPaused);
   return {
@@ -142,9 +152,8 @@ async function listMoves(
     lines: [
       `${keyspace} version ${version}: ${counted(ring.moves.length, 'move')} in flight`,
       clause !== '' && clause,
-      ...unanswered.map(
-        (address) => `${address} did not answer: the state of its moves is unknown`,
-      ),
+      ...silent.map((address) => `${address} did not answer: the state of its moves is unknown`),
+      ...silentLines(refusing),
       ...wavesLeftLines(keyspace, left),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noMoveRate)]),
       ...(later.flat().length === 0 ? [] : printMoves({ moves: [], later }, stateOf(head))),
@@ -159,6 +168,7 @@ async function listMoves(
             ? `rollout ${keyspace}`
             : `status ${keyspace}`,
     ),
+    exit: silentExit(refusing),
   };
 }
 
