@@ -27,6 +27,7 @@ export function printInspection(data: InspectedData): string {
 
 function tablesOf({ rings, partitions, newest }: InspectedData): string[] {
   if (rings !== undefined) {
+    if (rings.length === 0) return ['It has no partition.'];
     return printTable(rings, [
       { head: 'RING', cell: ({ ring }) => ring },
       { head: 'PARTITIONS', cell: (ring) => ring.partitions },
@@ -49,7 +50,7 @@ function tablesOf({ rings, partitions, newest }: InspectedData): string[] {
       ...countColumns,
     ]),
     ...damages,
-    ...(newest === undefined ? [] : ['', ...records]),
+    ...(records.length === 0 ? [] : ['', ...records]),
   ];
 }
 

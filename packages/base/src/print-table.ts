@@ -7,7 +7,9 @@ export interface Column<Row> {
   readonly isRight?: boolean;
 }
 
+/** Returns no lines without rows: the heads of an empty table say nothing. */
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] {
+  if (rows.length === 0) return [];
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
   const heads = columns.map(({ head }) => head);
   const right = columns.map(

@@ -88,13 +88,11 @@ function printDiff(head: string, diff: RingDiff): Lines {
     ),
     ...printDevices(diff),
     pairs.length > 0 && '',
-    ...(pairs.length === 0
-      ? []
-      : printTable(pairs.slice(0, PAIRS_SHOWN_MAX), [
-          { head: 'FROM', cell: ({ from }) => `d${from}` },
-          { head: 'TO', cell: ({ to }) => `d${to}` },
-          { head: 'SLOTS', cell: ({ slots }) => slots },
-        ])),
+    ...printTable(pairs.slice(0, PAIRS_SHOWN_MAX), [
+      { head: 'FROM', cell: ({ from }) => `d${from}` },
+      { head: 'TO', cell: ({ to }) => `d${to}` },
+      { head: 'SLOTS', cell: ({ slots }) => slots },
+    ]),
     hidden > 0 && `… and ${counted(hidden, 'pair')} more: --json lists them`,
   ];
 }

@@ -60,10 +60,16 @@ export const command: Command = {
       json: { ring, entries },
       lines: lines.length === 0 ? [emptyLine] : lines,
       quotes: true,
-      next: context.next(all.length === 0 ? `status ${ring}` : `diff ${ring}`),
+      next: context.next(`${nextAfter(all.filter(makesVersion).length)} ${ring}`),
     };
   },
 };
+
+/** The first version differs from nothing. */
+function nextAfter(versions: number): string {
+  if (versions === 0) return 'status';
+  return versions === 1 ? 'show' : 'diff';
+}
 
 /** An author without a machine matches that person on any machine. */
 function isBy(user: string, author: string): boolean {

@@ -95,6 +95,8 @@ function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]):
   const parts = new Set(rings.flatMap(({ components }) => components));
   const unpushed = rings.find(({ ring, judged }) => judged?.given === false && !parts.has(ring));
   if (unpushed !== undefined) return unpushed.judged?.first ?? `push ${unpushed.ring}`;
+  const begun = rings.find(({ version, troubles }) => version === null && troubles.length === 0);
+  if (begun !== undefined) return `status ${begun.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
 }
 

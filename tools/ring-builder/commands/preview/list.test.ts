@@ -50,6 +50,24 @@ test('list shows the rings of the folder in every state and ignores other entrie
   });
 });
 
+test('a new ring has no empty tables, and no next command that leads nowhere', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 2');
+  const created = ['cities: no version yet', 'never pushed to servers', '', 'nothing is staged'];
+  expect((await tool.answer('status cities')).lines).toEqual(created);
+  const none = await tool.answer('search cities r1');
+  expect([none.lines, none.next]).toEqual([['0 devices of cities'], 'ring-builder status cities']);
+  expect((await tool.answer('health')).next).toBe('ring-builder status cities');
+  const log = await tool.answer('access log');
+  expect([log.lines.length, log.next]).toEqual([1, 'ring-builder health']);
+  await tool.json('add cities r1z1-10.0.0.1:6200/a 1 r1z1-10.0.0.1:6201/a 1');
+  await tool.json('commit cities -m first');
+  expect((await tool.answer('log cities')).next).toBe('ring-builder show cities');
+  expect((await tool.answer('drill cities server 10.0.0.1')).lines.at(-1)).toMatch(
+    /^recovery: none/,
+  );
+});
+
 test('list and health go on without a trust.json that they can read', async () => {
   const tool = await ringBuilderIn();
   await tool.json('create cities --partitions 8 --replicas 1 --unsigned');

@@ -108,7 +108,7 @@ export const command: Command = {
         advice?.isFirst === true && advice.text,
         ...forcedLines([...forced.keys()]),
         lock !== null && `being changed by ${describeOwner(lock)}`,
-        '',
+        devices.length > 0 && '',
         ...devicesTable(devices),
         '',
         ...rampLines(ramps, context.next(`plan ${ring} --step-ramps`)),

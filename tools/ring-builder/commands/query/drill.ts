@@ -131,7 +131,7 @@ function printDrill(
         `${counted(senders, 'device')} can send it, ` +
         `the busiest one ${worstSource.toFixed(2)} times the mean; ${fit}`
       : `recovery: none; ${unrecoverable.message}`,
-    '',
+    ...(shown.length === 0 ? [] : ['']),
     ...printTable(shown, [
       { head: 'ID', cell: ({ id }) => `d${id}` },
       { head: 'NOW', cell: ({ before }) => before },

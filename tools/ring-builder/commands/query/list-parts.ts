@@ -27,7 +27,7 @@ export const command: Command = {
     return {
       json: { ring, version, devices, partitions },
       lines: [
-        `# ${ring} version ${version}: partition, then how many replicas ${devices.map((id) => `d${id}`).join(' ')} hold`,
+        `# ${ring} version ${version}: partition, then its replicas on ${devices.map((id) => `d${id}`).join(' ')}`,
         ...partitions.map(({ partition, slots }) => `${partition} ${slots.length}`),
         `# ${counted(partitions.length, 'partition')} of ${liveCountOf(head.ring.partitioner)}`,
       ],

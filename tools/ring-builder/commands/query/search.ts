@@ -44,7 +44,9 @@ export const command: Command = {
       ],
       exit: devices.length === 0 ? 1 : 0,
       next: context.next(
-        devices.length === 0 ? `show ${ring}` : `list-parts ${ring} ${quoteCommand(words)}`,
+        devices.length === 0 || head === null
+          ? `status ${ring}`
+          : `list-parts ${ring} ${quoteCommand(words)}`,
       ),
     };
   },

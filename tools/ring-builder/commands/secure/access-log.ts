@@ -4,6 +4,8 @@ import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { auditAnswerLinesMax } from '@ringwright/base/limits-access';
 import { printTable } from '@ringwright/base/print-table';
+import { exists } from '@ringwright/node/missing-file';
+import { accessPath } from '@ringwright/repository/folder/access-file';
 import { auditRead } from '@ringwright/wire/audit';
 import type { Answer, Context } from '../../cli/command.ts';
 import { fanOut, withServer } from '../../servers/server-connection.ts';
@@ -49,7 +51,7 @@ export async function logAnswer(context: Context): Promise<Answer> {
       ...silentLines(silent),
       `the newest ${counted(rows.length, 'line')} of ${answeredCount} of ${counted(logs.length, 'server')}`,
     ],
-    next: context.next('access list'),
+    next: context.next((await exists(accessPath(context.rings))) ? 'access list' : 'health'),
     exit: broken.length > 0 ? 4 : silentExit(silent),
   };
 }

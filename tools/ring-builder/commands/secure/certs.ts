@@ -93,14 +93,13 @@ async function listAnswer(args: Arguments, context: Context): Promise<Answer> {
   return {
     json: { folder, certificates: rows },
     lines: [
-      ...(rows.length === 0
-        ? [`no certificate is in ${folder}: --certs DIR selects another folder`]
-        : printTable(rows, [
-            { head: 'NAME', cell: ({ name }) => name },
-            { head: 'FOR', cell: ({ names }) => names.join(', ') },
-            { head: 'ISSUED BY', cell: ({ issuer }) => issuer },
-            { head: 'UNTIL', cell: (row) => untilText(row, nowMs) },
-          ])),
+      rows.length === 0 && `no certificate is in ${folder}: --certs DIR selects another folder`,
+      ...printTable(rows, [
+        { head: 'NAME', cell: ({ name }) => name },
+        { head: 'FOR', cell: ({ names }) => names.join(', ') },
+        { head: 'ISSUED BY', cell: ({ issuer }) => issuer },
+        { head: 'UNTIL', cell: (row) => untilText(row, nowMs) },
+      ]),
       gone.length > 0 && goneText(context.rings, folder, gone),
     ],
     next: context.next(
