@@ -14,7 +14,9 @@ import {
 } from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
 import { listRings } from './folder/list-rings.ts';
-import { readVersion } from './folder/read-version.ts';
+import { readLog } from './folder/read-log.ts';
+import { readLoggedVersion, readVersion } from './folder/read-version.ts';
+import { ringFolder } from './folder/ring-folder.ts';
 import { openRing } from './open-ring.ts';
 import { pruneVersions } from './prune-versions.ts';
 import { rebaseRing } from './rebase-ring.ts';
@@ -267,4 +269,15 @@ test('a rebase onto another folder names the command that is in conflict', async
       `^both sides committed; ring-builder restore ${ring} --from ${first} --replace`,
     ),
   });
+});
+
+test('many versions are read with one reading of the log', async () => {
+  const rings = await ringsWith(2);
+  const folder = ringFolder(rings, ring);
+  const entries = await readLog(rings, ring);
+  await rm(folder.log);
+  const ids = await Promise.all(
+    [1, 2].map(async (version) => (await readLoggedVersion(folder, entries, version)).id),
+  );
+  expect(ids).toEqual(entries.map(({ id }) => id));
 });

@@ -3,6 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { usage } from '../../cli/arguments.ts';
 import { type Command, flagOption, textOption } from '../../cli/command.ts';
 import { parseTime } from '../../cli/parse-time.ts';
@@ -26,7 +27,9 @@ export const command: Command = {
   ],
   run: async (args, context) => {
     const ring = args.text('ring');
-    const all = (await readLog(context.rings, ring)).toReversed();
+    const history = await readLog(context.rings, ring);
+    const folder = ringFolder(context.rings, ring);
+    const all = history.toReversed();
     const author = args.optionalText('author');
     const [since, until] = ['since', 'until'].map((name) => {
       const typed = args.optionalText(name);
@@ -46,8 +49,7 @@ export const command: Command = {
     const entries: (LogEntry & { stat?: VersionStat })[] = [];
     for (const entry of byHead) {
       if (entries.length >= limit) break;
-      const stat =
-        withStat && makesVersion(entry) ? await readStat(context.rings, ring, entry) : null;
+      const stat = withStat && makesVersion(entry) ? await readStat(folder, history, entry) : null;
       if (device !== null && !(stat?.touched.includes(device) ?? false)) continue;
       entries.push(stat === null ? entry : { ...entry, stat });
     }

@@ -3,7 +3,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { readLoggedVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { RingFolder } from '@ringwright/repository/folder/ring-folder';
 import { diffRings } from '@ringwright/ring/diff-rings';
 import { slotTotal } from '@ringwright/ring/ring';
 
@@ -25,14 +26,14 @@ export interface VersionStat {
 
 /** Returns null if the file of the version or of its parent was removed. */
 export async function readStat(
-  rings: string,
-  ring: string,
+  folder: RingFolder,
+  entries: readonly LogEntry[],
   entry: LogEntry,
 ): Promise<VersionStat | null> {
   try {
-    const after = await readVersion(rings, ring, entry.version);
+    const after = await readLoggedVersion(folder, entries, entry.version);
     const isFirst = entry.parent === null;
-    const before = isFirst ? null : await readVersion(rings, ring, entry.version - 1);
+    const before = isFirst ? null : await readLoggedVersion(folder, entries, entry.version - 1);
     return before === null ? firstStat(after) : statBetween(before, after);
   } catch (error) {
     const gone: ErrorCode[] = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN'];

@@ -4,7 +4,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { type MoveReason, moveReason } from '@ringwright/builder/analysis/move-reason';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { readLoggedVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type RingFolder, ringFolder } from '@ringwright/repository/folder/ring-folder';
 import { deviceIn, type Ring } from '@ringwright/ring/ring';
 import { movesOf } from '@ringwright/ring/slots-of';
 
@@ -38,11 +39,12 @@ export async function partitionHistory(
   partition: number,
 ): Promise<PartitionHistory> {
   const events: SlotEvent[] = [];
+  const folder = ringFolder(rings, head.ring.keyspace);
   let at = head;
   for (;;) {
     const touched = at.ring.minVersions[partition] ?? at.ring.version;
     if (touched < at.ring.version) {
-      const found = await readOlder(rings, at.ring.keyspace, touched);
+      const found = await readOlder(folder, entries, touched);
       if (typeof found === 'string') return { events, ends: found };
       at = found;
       continue;
@@ -51,7 +53,7 @@ export async function partitionHistory(
     if (entry === undefined || touched === 1) {
       return { events: [...events, ...firstEvents(at.ring, partition, entry)], ends: null };
     }
-    const before = await readOlder(rings, at.ring.keyspace, touched - 1);
+    const before = await readOlder(folder, entries, touched - 1);
     if (typeof before === 'string') return { events, ends: before };
     events.push(...eventsBetween(before.ring, at, { partition, entry }));
     if (events.length >= EVENTS_MAX) return { events, ends: `the last ${events.length} events` };
@@ -62,12 +64,12 @@ export async function partitionHistory(
 }
 
 async function readOlder(
-  rings: string,
-  ring: string,
+  folder: RingFolder,
+  entries: readonly LogEntry[],
   version: number,
 ): Promise<StoredVersion | string> {
   try {
-    return await readVersion(rings, ring, version);
+    return await readLoggedVersion(folder, entries, version);
   } catch (error) {
     const known: ErrorCode[] = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN', 'RING_FILE_INVALID'];
     if (error instanceof CodedError && known.includes(error.code)) return error.message;
