@@ -234,6 +234,8 @@ export function remedyOf(
     case 'PINS_BREAK_DISPERSION':
     case 'PINS_UNMET':
       return `unpin ${ring} PARTITION, or change the pin`;
+    case 'ZONES_UNMET':
+      return `maintenance ${ring} DEVICE --off or unpin ${ring} PARTITION; or add devices in another zone`;
     default:
       return null;
   }

@@ -7,6 +7,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { baseShares, computeShares, type Shares } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { TierTree } from '../state/tier-tree.ts';
+import type { Placement } from './placement.ts';
 import { computeTargets, type Targets } from './targets.ts';
 
 const ZONE_LEVEL = 2;
@@ -53,6 +54,16 @@ export function zonesKept(tree: TierTree, plain: Wanted, rule: ZoneRule): Wanted
       details: { zonesMin, zones, certain, replicas: state.replicas },
     },
   );
+}
+
+/** Returns the partitions that are in fewer than `count` zones. */
+export function partitionsBelow(tree: TierTree, placement: Placement, count: number): number[] {
+  const zoneOf = zoneOfLeaves(tree);
+  const { partitions, width, leaf, none } = placement;
+  return Array.from({ length: partitions }, (_, partition) => partition).filter((partition) => {
+    const leaves = leaf.subarray(partition * width, (partition + 1) * width);
+    return new Set([...leaves].flatMap((one) => (one === none ? [] : zoneOf[one]!))).size < count;
+  });
 }
 
 /** Returns null when there are fewer than `count` zones. */

@@ -82,7 +82,7 @@ function planFirst(input: PlanInput, problem: PlacementProblem): Plan {
   const optimum = { moves: 0, proof: 'bound' } as const;
   const devices = devicePlans(state, problem, { target, moves: [] });
   const nothing = { moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
-  const warnings = planWarnings(state, pinned, { ...nothing, devices });
+  const warnings = planWarnings(state, pinned, { ...nothing, devices, goal: placement });
   return filledPlan(input, { target, moves: [], optimum, devices, warnings });
 }
 
@@ -131,7 +131,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
     devices,
     warnings: [
       ...inFlightFindings(moving),
-      ...planWarnings(state, pinned, { ...counts, devices, frozen: resting }),
+      ...planWarnings(state, pinned, { ...counts, devices, frozen: resting, goal }),
       ...liftFindings(slotsPerDevice(table, state.devices.length), [moves, ...waves]),
       ...(free ? gapFindings(question, optimum) : []),
     ],

@@ -2,7 +2,9 @@
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
+import type { Placement } from '../placement/placement.ts';
 import type { PlacementProblem } from '../placement/placement-problem.ts';
+import { partitionsBelow } from '../placement/zone-rule.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
 import { SHARE_EPSILON } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -19,6 +21,8 @@ const NAMED_MAX = 5;
 interface Outcome extends Pick<Plan, 'devices' | 'moves' | 'movesLeft' | 'partitionsMovingTwice'> {
   /** Number of partitions that may not move yet. */
   readonly frozen: number;
+  /** The placement after all waves. */
+  readonly goal: Placement;
 }
 
 export function planWarnings(
@@ -34,6 +38,7 @@ export function planWarnings(
     ...frozenOnes(state, outcome),
     ...leftForLater(outcome),
     ...pinFindings(state, problem),
+    ...zonesUnmet(state, problem, outcome),
   ];
 }
 
@@ -184,4 +189,22 @@ function pinFindings(state: BuilderState, { tree, targets }: PlacementProblem): 
     });
   }
   return findings;
+}
+
+/** Shares keep the rule of the least zones, or are refused. Devices in maintenance and pins may not. */
+function zonesUnmet(state: BuilderState, { tree }: PlacementProblem, { goal }: Outcome): Finding[] {
+  const { zonesMin } = state;
+  if (zonesMin === undefined) return [];
+  const partitions = partitionsBelow(tree, goal, zonesMin).map((one) => namedPartition(state, one));
+  if (partitions.length === 0) return [];
+  const what = counted(partitions.length, 'partition');
+  return [
+    {
+      code: 'ZONES_UNMET',
+      message:
+        `maintenance or pins leave ${what} in fewer than ${counted(zonesMin, 'zone')} ` +
+        `(${someOf(partitions, NAMED_MAX)}), although zones-min is ${zonesMin}`,
+      details: { partitions, zonesMin },
+    },
+  ];
 }
