@@ -16,6 +16,7 @@ export function wellOf(ring: Ring, device: number): RingStatus {
       rate: null,
       lentMs: null,
       lacksSignature: false,
+      otherLoads: [],
       loads: [],
       paused: [],
       first: [],

@@ -167,6 +167,8 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
   readonly lentMs: number | null;
   /** The ring is unsigned, and the server no longer accepts unsigned rings. */
   readonly lacksSignature: boolean;
+  /** The server's loads of other rings. All rings share its places for copies. */
+  readonly otherLoads: readonly (z.infer<typeof loadSchema> & { readonly ring: string })[];
 }
 
 /** Whether the server could not be reached, or its connection broke. */
@@ -259,7 +261,11 @@ export function ringIn(
     const { allowed: rate = null, lentMs = null } = status.copyPace ?? {};
     const lacksSignature = Array.isArray(status.trust) && found.epoch === null;
     const diskFields = status.disk === undefined ? {} : { freeBytes: status.disk.freeBytes };
-    return { ...found, refusal, refusalCode, ...diskFields, rate, lentMs, lacksSignature };
+    const otherLoads = status.rings.flatMap(({ ring: name, loads }) =>
+      name === ring ? [] : loads.map((load) => ({ ...load, ring: name })),
+    );
+    const copies = { rate, lentMs, otherLoads };
+    return { ...found, refusal, refusalCode, ...diskFields, ...copies, lacksSignature };
   }
   return new CodedError(refusalCode ?? 'RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

@@ -20,8 +20,11 @@ function moveOf(partition: number): Move {
 /** The joiner answers; its moves are in the rows. */
 const joiner = { first: [], paused: [], draining: [], failing: [], loads: [] };
 
-/** Runs waitForLoads. `looks`: the answers of the joiners at each look; the last one repeats. */
-async function waitWith(looks: readonly Partial<MoveRow>[][]) {
+/**
+ * Runs waitForLoads. `looks`: the answers of the joiners at each look; the last one repeats.
+ * `others`: the bytes that the joiner has loaded of another ring at a look.
+ */
+async function waitWith(looks: readonly Partial<MoveRow>[][], others: (look: number) => number[]) {
   const rings = await scratchRings();
   await stageDevices(rings);
   await commitVersion(rings, await nextVersion(rings));
@@ -35,7 +38,10 @@ async function waitWith(looks: readonly Partial<MoveRow>[][]) {
       const load = { stage: 'queued', bytes: 0, bytesTotal: 9, rows: 0, first: false } as const;
       return { ...move, ...load, reason: '', ...said[index] };
     });
-    const statuses = new Map([[3, joiner as unknown as RingStatus]]);
+    const otherLoads = others(asked).map((bytes, partition) => {
+      return { ring: 'places', partition, assignment: 1, stage: 'copying', bytes, rows: 0 };
+    });
+    const statuses = new Map([[3, { ...joiner, otherLoads } as unknown as RingStatus]]);
     return Promise.resolve({ statuses, rows });
   };
   const watch = { look, pause: () => Promise.resolve(), show: () => undefined };
@@ -43,6 +49,7 @@ async function waitWith(looks: readonly Partial<MoveRow>[][]) {
   return { ...(await waitForLoads(context, { head, moves, watch, stallMs: 6 })), asked };
 }
 
+const none = (): number[] => [];
 const available = { stage: 'available', bytes: 9 } as const;
 const failed = { stage: 'failed', reason: 'the disk is full' } as const;
 
@@ -50,7 +57,7 @@ test('a load that keeps failing is reported, and the other move is available', a
   const trying = Array.from({ length: 20 }, (_, turn) =>
     turn % 2 === 0 ? [available, failed] : [available, { stage: 'reserving' } as const],
   );
-  const { stall, asked, ...loads } = await waitWith(trying);
+  const { stall, asked, ...loads } = await waitWith(trying, none);
   expect(loads.available.map(({ partition }) => partition)).toEqual([0]);
   expect(stall).toMatchObject({ code: 'ROLLOUT_STALLED', details: { available: 1, moves: 2 } });
   expect(stall?.message).toContain('partition 1');
@@ -63,7 +70,7 @@ test('complete copies that fail count as progress only three times', async () =>
     available,
     { stage: copy[turn % 4]!, bytes: 3 * (turn % 4), reason: 'too few holders' },
   ]);
-  const { stall, asked } = await waitWith(trying);
+  const { stall, asked } = await waitWith(trying, none);
   expect(stall).toMatchObject({ code: 'ROLLOUT_STALLED', details: { available: 1, moves: 2 } });
   expect(stall?.hint).toContain('ring-builder moves cities force PARTITION --reason');
   expect(asked).toBeGreaterThan(12);
@@ -75,6 +82,19 @@ test('received bytes are progress, and nothing stalls if all moves are available
     available,
     { stage: 'copying', bytes } as const,
   ]);
-  const { stall, available: ready } = await waitWith([...copying, [available, available]]);
+  const { stall, available: ready } = await waitWith([...copying, [available, available]], none);
   expect([stall, ready.length]).toEqual([null, 2]);
+});
+
+test('moves that wait for the loads of another ring do not stall', async () => {
+  const waiting = Array.from({ length: 20 }, () => []);
+  const { stall, asked } = await waitWith([...waiting, [available, available]], (look) => [look]);
+  expect([stall, asked]).toEqual([null, 21]);
+});
+
+test('loads of another ring are no progress if they begin anew, or if no move waits', async () => {
+  const anew = await waitWith([[]], (look) => [look % 3]);
+  expect(anew.stall).toMatchObject({ code: 'ROLLOUT_STALLED' });
+  const failing = await waitWith([[available, failed]], (look) => [look]);
+  expect(failing.stall).toMatchObject({ code: 'ROLLOUT_STALLED' });
 });

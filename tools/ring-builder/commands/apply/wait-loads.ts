@@ -41,6 +41,7 @@ export async function waitForLoads(
   const headMoved = headWatch(context.rings, head);
   const open = new Set(moves.map(({ assignment }) => assignment));
   const progressOf = progressReader();
+  const othersProgress = othersProgressReader();
   const doing = isFill(head.ring)
     ? 'new files are filled from those of their parents'
     : 'joiners copy';
@@ -54,8 +55,13 @@ export async function waitForLoads(
     isDone: (snapshot) =>
       snapshot.headMoved ||
       openRows(snapshot).every(({ stage }) => stage === 'available' || stage === 'paused'),
-    progressOf: (snapshot) =>
-      progressOf(openRows(snapshot), stuckMoves(head.ring, snapshot.statuses)),
+    progressOf: (snapshot) => {
+      const rows = openRows(snapshot);
+      const own = progressOf(rows, stuckMoves(head.ring, snapshot.statuses));
+      return rows.some(({ stage }) => stage === 'queued')
+        ? `${own} ${othersProgress(snapshot)}`
+        : own;
+    },
     stallMs,
     pause: (tookMs) => watch.pause(head, tookMs),
     nowMs: context.nowMs,
@@ -108,6 +114,25 @@ function progressReader(): (rows: readonly MoveRow[], stuck: ReadonlySet<number 
           : `${isCopying ? stage : ''} ${bytes} ${rowCount}`;
       })
       .join();
+}
+
+/**
+ * Returns a function that sums what the servers have loaded for other rings, as those loads go
+ * first. A copy that fails and begins anew adds nothing until it gets further than before.
+ */
+function othersProgressReader(): (snapshot: MovesSnapshot) => number {
+  const most = new Map<string, number>();
+  return ({ statuses }) => {
+    for (const [device, status] of statuses) {
+      for (const load of status instanceof Error ? [] : status.otherLoads) {
+        const { ring, partition, assignment, stage, bytes, rows } = load;
+        const key = `${device} ${ring} ${partition} ${assignment}`;
+        const amount = bytes + rows + (stage === 'available' ? 1 : 0);
+        most.set(key, Math.max(most.get(key) ?? 0, amount));
+      }
+    }
+    return most.values().reduce((sum, amount) => sum + amount, 0);
+  };
 }
 
 /** Whether the moves are those of a split or merge, whose devices fill new files from their own. */
