@@ -8,7 +8,7 @@ import type { StoreAccess } from './store-access.ts';
 
 const keyValue = z.object({ key: z.string(), value: z.string(), mod_revision: z.string() });
 const rangeSchema = z.object({
-  header: z.object({ revision: z.string() }),
+  header: z.object({ revision: z.string().regex(/^\d+$/) }),
   kvs: z.array(keyValue).default([]),
 });
 // etcd omits a member that is false.
@@ -40,8 +40,9 @@ export function etcdHeadStore(url: string, { members, prefix, tls, access }: Pla
 }
 
 async function read(etcd: EtcdMembers, key: string): Promise<StoredHead | null> {
-  const { answer } = await etcd.call('/v3/kv/range', { key: base64(key) });
-  const [found] = rangeSchema.parse(answer).kvs;
+  const body = { key: base64(key) };
+  const { answer } = await etcd.call({ path: '/v3/kv/range', body, answer: rangeSchema });
+  const [found] = answer.kvs;
   if (found === undefined) return null;
   return { value: textOf(found.value), revision: found.mod_revision };
 }
@@ -54,9 +55,9 @@ async function swap(
   const named = { key: base64(key) };
   const unchanged = { ...named, target: 'MOD', result: 'EQUAL', mod_revision: expected ?? '0' };
   const put = { request_put: { ...named, value: base64(value) } };
-  const reply = await etcd.send('/v3/kv/txn', { compare: [unchanged], success: [put] });
-  const succeeded = reply.answer !== null && txnSchema.parse(reply.answer).succeeded;
-  if (succeeded) return 'won';
+  const body = { compare: [unchanged], success: [put] };
+  const reply = await etcd.send({ path: '/v3/kv/txn', body, answer: txnSchema });
+  if (reply.answer?.succeeded === true) return 'won';
   if (!reply.doubtful) return 'lost';
   // An interrupted member may have done the swap, so that the second attempt found its own value.
   const found = await read(etcd, key).catch(() => null);
@@ -75,8 +76,9 @@ function watch(etcd: EtcdMembers, start: string, { onHead, onTrouble }: WatchPor
     }
   };
   const follow = async (): Promise<void> => {
-    const { answer, member } = await etcd.call('/v3/kv/range', range);
-    const { header, kvs } = rangeSchema.parse(answer);
+    const call = { path: '/v3/kv/range', body: range, answer: rangeSchema };
+    const { answer, member } = await etcd.call(call);
+    const { header, kvs } = answer;
     for (const pair of kvs) report(pair);
     const from = String(BigInt(header.revision) + 1n);
     const request = { create_request: { ...range, start_revision: from } };

@@ -1,15 +1,22 @@
 // Sends calls to whichever member of an etcd cluster answers, as the store's user.
 import type { IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { CodedError, hasCode } from '@ringwright/base/coded-error';
 import { etcdCallMs, etcdWatchMs } from '@ringwright/base/limits';
+import { jsonOrNull } from '@ringwright/base/parse-json';
 import { codeOf, messageOf } from '@ringwright/base/thrown';
 import { z } from 'zod';
 import { type EtcdPlace, type EtcdPost, postEtcd, readSecret } from './etcd-request.ts';
 
-interface Sent {
+interface Call<Answer> {
+  readonly path: string;
+  readonly body: unknown;
+  readonly answer: z.ZodType<Answer>;
+}
+
+interface Sent<Answer> {
   /** Null when no member answered and one of them may have executed the call. */
-  readonly answer: unknown;
+  readonly answer: Answer;
   readonly member: string;
   /** An interrupted earlier member may have executed the call too. */
   readonly doubtful: boolean;
@@ -17,9 +24,9 @@ interface Sent {
 
 export interface EtcdMembers {
   /** For idempotent calls. Throws HEAD_STORE_UNREACHABLE, HEAD_STORE_REFUSED. */
-  call(path: string, body: unknown): Promise<Sent>;
+  call<Answer>(call: Call<Answer>): Promise<Sent<Answer>>;
   /** For calls that change something. Throws the same errors if no member can have executed it. */
-  send(path: string, body: unknown): Promise<Sent>;
+  send<Answer>(call: Call<Answer>): Promise<Sent<Answer | null>>;
   /** Yields the lines of a streamed answer; ends after etcdWatchMs, in case the member is gone. */
   stream(
     member: string,
@@ -31,7 +38,11 @@ export interface EtcdMembers {
 export function etcdMembers(members: readonly string[], settings: EtcdPlace): EtcdMembers {
   const post = postAs(settings);
   let first = 0;
-  const send = async (path: string, body: unknown): Promise<Sent> => {
+  /** `cause`: why the last member that was tried did not answer. */
+  const send = async <Answer>(
+    call: Call<Answer>,
+  ): Promise<Sent<Answer | null> & { readonly cause: unknown }> => {
+    const { path, body } = call;
     let doubtful = false;
     let cause: unknown;
     for (let tried = 0; tried < members.length; tried += 1) {
@@ -39,24 +50,24 @@ export function etcdMembers(members: readonly string[], settings: EtcdPlace): Et
       const member = members[at] ?? '';
       try {
         const signal = AbortSignal.timeout(etcdCallMs);
-        const answer: unknown = await json(await post({ member, path, body }, signal));
+        const answer = await answerIn(await post({ member, path, body }, signal), call.answer);
         first = at;
-        return { answer, member, doubtful };
+        return { answer, member, doubtful, cause };
       } catch (error) {
         if (error instanceof CodedError && !doubtful) throw error;
         cause = error;
         doubtful ||= !neverConnected(error);
       }
     }
-    if (doubtful) return { answer: null, member: '', doubtful };
+    if (doubtful) return { answer: null, member: '', doubtful, cause };
     throw unreachable(members, cause);
   };
   return {
     send,
-    async call(path, body) {
-      const sent = await send(path, body);
-      if (sent.answer === null) throw unreachable(members, null);
-      return sent;
+    async call(call) {
+      const { answer, cause, ...sent } = await send(call);
+      if (answer === null) throw unreachable(members, cause);
+      return { ...sent, answer };
     },
     async *stream(member, { path, request: body }, ending) {
       const signal = AbortSignal.any([ending, AbortSignal.timeout(etcdWatchMs)]);
@@ -76,6 +87,16 @@ export function etcdMembers(members: readonly string[], settings: EtcdPlace): Et
   };
 }
 
+/** Throws if the answer has another form than etcd's: another program listens there. */
+async function answerIn<Answer>(
+  response: IncomingMessage,
+  schema: z.ZodType<Answer>,
+): Promise<Answer> {
+  const answer = schema.safeParse(jsonOrNull(await text(response)));
+  if (answer.success) return answer.data;
+  throw new Error('another program answers there');
+}
+
 type Post = (call: Omit<EtcdPost, 'token'>, signal: AbortSignal) => Promise<IncomingMessage>;
 
 const tokenSchema = z.object({ token: z.string() });
@@ -90,7 +111,7 @@ function postAs(settings: EtcdPlace): Post {
     const password = passwordFile === undefined ? '' : String(await readSecret(passwordFile));
     const body = { name: user, password: password.replace(/\r?\n$/, '') };
     const request = { member, path: '/v3/auth/authenticate', body, token: null };
-    return tokenSchema.parse(await json(await postEtcd(settings, request, signal))).token;
+    return (await answerIn(await postEtcd(settings, request, signal), tokenSchema)).token;
   };
   return async (call, signal) => {
     const previousToken = token;
@@ -119,8 +140,8 @@ function unreachable(members: readonly string[], cause: unknown): CodedError {
   const message = `no member of etcd at ${members.join(', ')} answers${why}`;
   return new CodedError('HEAD_STORE_UNREACHABLE', message, {
     hint: tlsCode.test(codeOf(cause))
-      ? 'use etcds:// with --store-ca FILE, and with --store-cert and --store-key if required'
-      : 'a majority of its members must be up: etcdctl endpoint status',
+      ? 'their certificates must be valid now, name these addresses, and be issued by that of --store-ca FILE; if they require one, --store-cert and --store-key give it'
+      : 'a majority of its members must be up: etcdctl endpoint status; with TLS their URL begins with etcds://',
     details: { members },
     cause,
   });

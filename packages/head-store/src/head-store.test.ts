@@ -1,7 +1,12 @@
 // The contract of a head store, for each kind of store.
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -81,24 +86,45 @@ test('an unreachable store is reported, and no other URL is taken for a store', 
   }
 });
 
+test.each([
+  ['a page', '<html>'],
+  ['other JSON', '{}'],
+  ['a list', '[1, 2]'],
+  ['a record without a value', '{"header":{"revision":"5"},"kvs":[{"key":"eA=="}]}'],
+])('%s is not taken for the answer of etcd', async (_, answer) => {
+  const store = openHeadStore(
+    `etcd://${await member((_request, response) => response.end(answer))}`,
+  );
+  await expect(store.read('cities')).rejects.toMatchObject({
+    code: 'HEAD_STORE_UNREACHABLE',
+    message: expect.stringMatching(/: another program answers there$/),
+  });
+});
+
+test('a member that refuses a call is reported with its reason', async () => {
+  const refuse: RequestListener = (_, response) => response.writeHead(500).end('out of order');
+  const store = openHeadStore(`etcd://${await member(refuse)}`);
+  await expect(store.read('cities')).rejects.toThrow(/answered 500: out of order$/);
+});
+
 test.skipIf(!etcdHere)('a swap whose answer was lost is won if it was carried out', async () => {
-  const [member = ''] = etcd()?.url.slice('etcd://'.length).split(',') ?? [];
-  const after = await cutting(member, { forwards: true });
-  const before = await cutting(member, { forwards: false });
+  const [real = ''] = etcd()?.url.slice('etcd://'.length).split(',') ?? [];
+  const after = await cutting(real, { forwards: true });
+  const before = await cutting(real, { forwards: false });
   const at = (members: string): HeadStore => openHeadStore(`etcd://${members}/cut`);
   expect(await at(after).swap('cities', null, 'one')).toBe('won');
-  const { revision = '' } = (await at(member).read('cities')) ?? {};
+  const { revision = '' } = (await at(real).read('cities')) ?? {};
   // The second member refuses what the first one has done, but the value shows that it was this
   // swap.
-  expect(await at(`${after},${member}`).swap('cities', revision, 'two')).toBe('won');
-  const second = (await at(member).read('cities'))?.revision ?? '';
+  expect(await at(`${after},${real}`).swap('cities', revision, 'two')).toBe('won');
+  const second = (await at(real).read('cities'))?.revision ?? '';
   expect(await at(before).swap('cities', second, 'three')).toBe('unknown');
   expect((await at(before).read('cities'))?.value).toBe('two');
 });
 
 /** A member that breaks off every swap, before or after carrying it out, and answers all else. */
 async function cutting(
-  member: string,
+  real: string,
   { forwards }: { readonly forwards: boolean },
 ): Promise<string> {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -106,12 +132,16 @@ async function cutting(
     const body = await text(request);
     const asked = { method: 'POST', body };
     const forwarded = forwards || !cut;
-    const answered = forwarded ? await fetch(`http://${member}${request.url}`, asked) : null;
+    const answered = forwarded ? await fetch(`http://${real}${request.url}`, asked) : null;
     const said = (await answered?.text()) ?? '';
     if (cut) request.socket.destroy();
     else response.end(said);
   };
-  const server = createServer((request, response) => void answer(request, response));
+  return member((request, response) => void answer(request, response));
+}
+
+async function member(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
   onTestFinished(() => void server.close());
   const [port] = await freePorts(1);
   server.listen(port, '127.0.0.1');
