@@ -1,4 +1,5 @@
 // The operator's controls of moves against a model; the file is read again after every command.
+import { generateKeyPairSync } from 'node:crypto';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
@@ -71,4 +72,17 @@ test('a data directory keeps one key, which only its owner can read', async () =
   const made = await loadDeviceKey(folder.path);
   expect((await loadDeviceKey(folder.path)).equals(made)).toBe(true);
   expect((await stat(join(folder.path, 'device-key.pem'))).mode & 0o777).toBe(0o600);
+});
+
+// An RSA key served, but rings cannot name it. One for key exchange ended the start as a bug.
+test.each(['ec', 'x25519'] as const)('a key of type %s is refused', async (type) => {
+  await using folder = await scratchFolder();
+  const { privateKey } =
+    type === 'ec' ? generateKeyPairSync(type, { namedCurve: 'P-256' }) : generateKeyPairSync(type);
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' });
+  await writeFile(join(folder.path, 'device-key.pem'), pem);
+  await expect(loadDeviceKey(folder.path)).rejects.toMatchObject({
+    code: 'DISK_FAILED',
+    message: expect.stringContaining(`its key is of type ${type}, not ed25519`),
+  });
 });
