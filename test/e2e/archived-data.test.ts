@@ -118,8 +118,13 @@ test('a killed archive continues where it stopped, and is signed with the keys o
   const value = Buffer.alloc(256 * 1024, 'v');
   const many = Array.from({ length: 160 }, (_, index) => `big/${index}`);
   for (const key of many) await client.put(key, value);
+  const passphrase = path.join(cluster.folder, 'passphrase');
+  await writeFile(passphrase, 'open sesame', { mode: 0o600 });
+  const keyFolder = path.join(cluster.folder, 'keys');
+  const keys = ['--key-folder', keyFolder, '--passphrase-file', passphrase];
+  await builder.json(['key', 'generate', 'ops', ...keys]);
   const folder = path.join(cluster.folder, 'archive');
-  const archive = ['archive-data', keyspace, '--to', folder];
+  const archive = ['archive-data', keyspace, '--to', folder, ...keys];
   const progress = path.join(folder, 'progress.json');
   const moment = waitFor('a part of the archive', {
     ask: () => readFile(progress, 'utf8').catch(() => ''),
@@ -130,12 +135,7 @@ test('a killed archive continues where it stopped, and is signed with the keys o
   expect(left['records']).toBeGreaterThan(0);
   expect((await builder.run([...archive, '--partition', '1', '--json'])).exit).toBe(2);
 
-  const passphrase = path.join(cluster.folder, 'passphrase');
-  await writeFile(passphrase, 'open sesame', { mode: 0o600 });
-  const keyFolder = path.join(cluster.folder, 'keys');
-  const keys = ['--key-folder', keyFolder, '--passphrase-file', passphrase];
-  await builder.json(['key', 'generate', 'ops', ...keys]);
-  const made = await builder.json([...archive, ...keys]);
+  const made = await builder.json(archive);
   expect(made).toMatchObject({ records: many.length, begunMs: left['begunMs'] });
   await expect(readFile(progress)).rejects.toThrow('ENOENT');
   const restore = ['restore-data', keyspace, '--from', folder];

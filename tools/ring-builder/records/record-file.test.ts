@@ -1,8 +1,9 @@
 // Attack: another user of the machine reads an archive, has put a link in place of its file, or
 // changes the file while it is restored.
-import { mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sha256 } from '@ringwright/base/sha256';
 import { expect, test } from 'vitest';
 import { type ArchivedRecord, framesOf, RecordFileWriter } from './record-file.ts';
 
@@ -22,6 +23,23 @@ test('a record file is readable by its owner only, and does not follow a link', 
   expect(await readFile(target, 'utf8')).toBe('of somebody else');
 });
 
+test.each([
+  ['a link is in its place', true],
+  ['it was changed', false],
+])('a part is not continued, and not cut, if %s', async (_, isLink) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
+  const [target, file] = [join(folder, 'other'), join(folder, 'records.bin')];
+  await writeFile(target, 'of somebody else');
+  if (isLink) await symlink(target, file);
+  else await copyFile(target, file);
+  const part = isLink ? 'of' : 'if';
+  const left = { records: 1, bytes: part.length, sha256: sha256(Buffer.from(part)) };
+  await expect(RecordFileWriter.begin(folder, left)).rejects.toMatchObject({
+    code: 'ARCHIVE_INVALID',
+  });
+  expect(await readFile(file, 'utf8')).toBe('of somebody else');
+});
+
 test('a file that was changed after its check is not restored without an error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
   const write = async (value: string): Promise<string> => {
@@ -36,10 +54,10 @@ test('a file that was changed after its check is not restored without an error',
     await writer.add(record);
     return await writer.end();
   };
-  const read = async (sha256: string): Promise<readonly ArchivedRecord[]> =>
-    (await Array.fromAsync(framesOf(folder, { sha256 }))).flat();
-  const sha256 = await write('true');
-  expect(await read(sha256)).toMatchObject([{ value: Buffer.from('true') }]);
+  const read = async (digest: string): Promise<readonly ArchivedRecord[]> =>
+    (await Array.fromAsync(framesOf(folder, { sha256: digest }))).flat();
+  const written = await write('true');
+  expect(await read(written)).toMatchObject([{ value: Buffer.from('true') }]);
   await write('other');
-  await expect(read(sha256)).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' });
+  await expect(read(written)).rejects.toMatchObject({ code: 'ARCHIVE_INVALID' });
 });

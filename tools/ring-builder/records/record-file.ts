@@ -2,7 +2,7 @@
 // last, and without it the folder is no archive.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, rm, stat } from 'node:fs/promises';
+import { constants, type FileHandle, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { archiveFrameBytesMax, archiveFrameRecordsMax } from '@ringwright/base/limits-commands';
@@ -28,6 +28,8 @@ export interface ArchivedRecord {
 export const manifestPath = (folder: string): string => path.join(folder, 'manifest.json');
 const recordsPath = (folder: string): string => path.join(folder, 'records.bin');
 
+type FilePart = Pick<ArchiveProgress, 'records' | 'bytes' | 'sha256'>;
+
 export class RecordFileWriter {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -44,24 +46,25 @@ export class RecordFileWriter {
 
   /**
    * Opens the file and continues after the part that an interrupted attempt left. `left` null:
-   * starts a new file. Throws ARCHIVE_INVALID if the file is shorter than the durable part.
+   * starts a new file. Throws ARCHIVE_INVALID if the file does not begin with that part.
    */
-  static async begin(
-    folder: string,
-    left: Pick<ArchiveProgress, 'records' | 'bytes'> | null,
-  ): Promise<RecordFileWriter> {
+  static async begin(folder: string, left: FilePart | null): Promise<RecordFileWriter> {
     const file = recordsPath(folder);
+    // Only this user may read the records: not all users of this machine, and not through a link
+    // that another user has placed there.
     if (left === null) {
-      // Only this user may read the records: not all users of this machine, and not through a link
-      // that another user has placed there.
       await rm(file, { force: true });
       return new RecordFileWriter(file, await open(file, 'wx', 0o600));
     }
-    const writer = new RecordFileWriter(file, await open(file, 'r+'));
+    const handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW).catch((cause) => {
+      throw invalid(folder, 'its records.bin cannot be opened', cause);
+    });
+    const writer = new RecordFileWriter(file, handle);
     try {
-      const { size } = await writer.#file.stat();
+      const { size } = await handle.stat();
       if (size < left.bytes) throw invalid(folder, `${size} of ${left.bytes} bytes are present`);
-      await writer.#goOn(left);
+      const isSame = await writer.#goOn(left);
+      if (!isSame) throw invalid(folder, 'its records.bin has changed since the interruption');
     } catch (error) {
       await writer[Symbol.asyncDispose]();
       throw error;
@@ -69,12 +72,20 @@ export class RecordFileWriter {
     return writer;
   }
 
-  async #goOn({ records, bytes }: Pick<ArchiveProgress, 'records' | 'bytes'>): Promise<void> {
-    await this.#file.truncate(bytes);
+  /** Resolves to whether the file begins with this part. If not, the file is unchanged. */
+  async #goOn({ records, bytes, sha256 }: FilePart): Promise<boolean> {
     // The writes give a position, because writes without one would begin at 0.
-    const stream = this.#file.createReadStream({ start: 0, autoClose: false });
+    const stream = this.#file.createReadStream({ start: 0, end: bytes - 1, autoClose: false });
     for await (const part of stream) this.#hash.update(part as Buffer);
+    if (this.sha256 !== sha256) return false;
+    await this.#file.truncate(bytes);
     [this.records, this.bytes] = [records, bytes];
+    return true;
+  }
+
+  /** Of what has been written to the file so far. */
+  get sha256(): string {
+    return this.#hash.copy().digest('hex');
   }
 
   /** Closes the file like end(). Data that is not yet durable may be lost. */
@@ -102,7 +113,7 @@ export class RecordFileWriter {
     await this.#flush();
     await this.sync();
     await this.#file.close();
-    return this.#hash.digest('hex');
+    return this.sha256;
   }
 
   async #flush(): Promise<void> {

@@ -1,4 +1,5 @@
 // ring-builder archive-data: writes the records of a ring, or of one partition, to a file.
+import type { KeyObject } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { must } from '@ringwright/base/assert';
@@ -17,13 +18,14 @@ import { printBytes } from '../../cli/print-bytes.ts';
 import { newManifest } from '../../records/archive-manifest.ts';
 import {
   type ArchiveProgress,
+  isVerified,
   progressPath,
   readProgress,
   saveProgress,
 } from '../../records/archive-progress.ts';
 import { connectRing } from '../../records/connect-ring.ts';
 import { manifestPath, RecordFileWriter } from '../../records/record-file.ts';
-import { ringKey } from '../../versions/signing.ts';
+import { ringKey, trustOf } from '../../versions/signing.ts';
 
 export const command: Command = {
   options: {
@@ -49,18 +51,21 @@ export const command: Command = {
     const key = await ringKey(context);
     await using client = await connectRing(stored);
     await makeDirectory(folder);
-    const left = await readProgress(folder, { ring: name, partition });
-    if (left !== null)
-      context.tell(`${folder}: continues after ${counted(left.records, 'record')}`);
+    const part = await readProgress(folder, { ring: name, partition });
+    const trust = key === undefined ? null : await trustOf(context);
+    const left = part !== null && isVerified(part, trust?.keys.ring ?? null) ? part : null;
+    if (part !== null) context.tell(`${folder}: ${continuation(left)}`);
     const start = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
     await using file = await RecordFileWriter.begin(folder, left);
     const scan = client.scan({
       cursor: left?.cursor ?? null,
       ...(partition !== null && { partition }),
     });
-    await writeAll(folder, { file, scan, begun: start }).catch((error: unknown) => {
-      throw cutShort(error, name);
-    });
+    await writeAll(folder, { file, scan, begun: start, signingKey: key }).catch(
+      (error: unknown) => {
+        throw cutShort(error, name);
+      },
+    );
     const sha256 = await file.end();
     const { records, bytes } = file;
     const result = { version: ring.version, endedMs: context.nowMs(), records, bytes, sha256 };
@@ -85,10 +90,12 @@ async function writeAll(
     file,
     scan,
     begun: start,
+    signingKey,
   }: {
     readonly file: RecordFileWriter;
     readonly scan: ReturnType<Client['scan']>;
     readonly begun: Pick<ArchiveProgress, 'ring' | 'partition' | 'begunMs'>;
+    readonly signingKey: KeyObject | undefined;
   },
 ): Promise<void> {
   let savedBytes = file.bytes;
@@ -99,10 +106,16 @@ async function writeAll(
     if (!isWritten || bytes - savedBytes < archiveProgressBytes) continue;
     await file.sync();
     const cursor = must(scan.cursor, 'a record was given');
-    await saveProgress(folder, { ...start, cursor, records, bytes });
+    const progress = { ...start, cursor, records, bytes, sha256: file.sha256 };
+    await saveProgress(folder, progress, signingKey);
     savedBytes = bytes;
     // failpoint: archive.part-saved
   }
+}
+
+function continuation(left: ArchiveProgress | null): string {
+  if (left === null) return 'starts again, because its part cannot be verified';
+  return `continues after ${counted(left.records, 'record')}`;
 }
 
 /** Replaces the hint of the server, which is meant for HTTP clients. */
