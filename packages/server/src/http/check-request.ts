@@ -19,12 +19,19 @@ const knownVersions: ReadonlySet<string> = new Set(['1.0', '1.1']);
 /**
  * Returns USAGE for another version of HTTP, such as 0.9, for more than one Host header, and for
  * none in HTTP/1.1: proxies on the way may see differently where the request ends or for whom it
- * is. Null for a well-formed request.
+ * is. Also for a transfer coding other than chunked: Node would give the coded bytes as the body.
+ * Null for a well-formed request.
  */
-export function malformationOf({ httpVersion, rawHeaders }: IncomingMessage): CodedError | null {
+export function malformationOf(request: IncomingMessage): CodedError | null {
+  const { httpVersion, rawHeaders, headers } = request;
   if (!knownVersions.has(httpVersion)) {
     const message = `HTTP ${httpVersion} is not supported`;
     return new CodedError('USAGE', message, { hint: 'use HTTP/1.1 or HTTP/1.0' });
+  }
+  const coding = headers['transfer-encoding'] ?? 'chunked';
+  if (coding.toLowerCase() !== 'chunked') {
+    const message = `transfer coding '${shortened(coding, SHOWN_CHARACTERS)}' is not supported`;
+    return new CodedError('USAGE', message, { hint: 'use chunked, or send a content-length' });
   }
   // Of several Host headers, Node shows only the first.
   let hosts = 0;
