@@ -102,8 +102,9 @@ export class PortSecurity {
   /** Compares the content: a file rewritten with the same content changes nothing. */
   #follow(file: string, first: TlsBundle): void {
     const { log, nowMs } = this.#surroundings;
-    const note = ({ names, endsMs }: TlsBundle): void => {
-      this.#certificate = { names, ends: new Date(endsMs).toISOString() };
+    const note = ({ names, startsMs, endsMs }: TlsBundle): void => {
+      const [starts, ends] = [new Date(startsMs).toISOString(), new Date(endsMs).toISOString()];
+      this.#certificate = { names, starts, ends };
       log.info({ file, ...this.#certificate }, 'certificate in use');
     };
     note(first);

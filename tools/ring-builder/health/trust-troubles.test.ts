@@ -44,6 +44,16 @@ async function onTwoServers(said: [object, object]) {
   return { tool, addresses, said };
 }
 
+test('a certificate that is not valid yet is reported: clients refuse that server', async () => {
+  const [starts, ends] = ['2999-01-01T00:00:00.000Z', '2999-02-01T00:00:00.000Z'];
+  const early = { ...guarded, certificate: { names: 'DNS:a.example', starts, ends } };
+  const { tool, addresses } = await onTwoServers([guarded, early]);
+  const { exit, json } = await tool.answer('health');
+  const why = `its certificate for DNS:a.example is not valid before ${starts}`;
+  const trouble = { kind: 'certificate ends', address: addresses[1], why };
+  expect({ exit, json }).toMatchObject({ exit: 1, json: { troubles: [trouble] } });
+});
+
 test('a server without the protection of the others is reported with how to start it', async () => {
   const { tool, addresses } = await onTwoServers([guarded, exposed]);
   const { exit, lines, json, next } = await tool.answer('health');

@@ -76,16 +76,18 @@ function rootTroubles({ trust }: ServerStatus, { head, nowMs }: Seen, make: Make
   return [{ ...make('trust ends', why, renew), hint }];
 }
 
-/** Warns early enough for the operators to meet and sign. */
+/** Warns of an end early enough to replace the certificate. */
 function certificateTroubles(
   { certificate }: ServerStatus,
   { nowMs }: Seen,
   make: Make,
 ): Trouble[] {
-  const [endText] = endingWithin(certificate?.ends, certificateWarnDays, nowMs);
-  if (endText === undefined) return [];
-  const why = `its certificate for ${certificate?.names} ${endText}`;
-  return [make('certificate ends', why, 'certs list')];
+  const { names, starts, ends } = certificate ?? {};
+  const isEarly = starts !== undefined && Date.parse(starts) > nowMs;
+  const early = isEarly ? [`is not valid before ${starts}`] : [];
+  const [wrong] = [...early, ...endingWithin(ends, certificateWarnDays, nowMs)];
+  if (wrong === undefined) return [];
+  return [make('certificate ends', `its certificate for ${names} ${wrong}`, 'certs list')];
 }
 
 /** Returns `ends on 2026-12-24` if that is near: one entry or none. */

@@ -136,7 +136,9 @@ const statusSchema = z.object({
     ),
   ),
   /** The certificate of --tls FILE; null: none; absent in older releases. */
-  certificate: z.nullish(z.object({ names: z.string(), ends: z.string() })),
+  certificate: z.nullish(
+    z.object({ names: z.string(), starts: z.string().optional(), ends: z.string() }),
+  ),
   /** Last use of each token at this server, Unix ms; absent in older releases. */
   tokensUsed: z.record(z.string(), msField).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),

@@ -41,7 +41,8 @@ interface TrustStatus {
 export interface ShownCertificate {
   /** Host names and IP addresses by which clients may call the server. */
   readonly names: string;
-  /** ISO time at which it expires. */
+  /** ISO times between which it is valid. */
+  readonly starts: string;
   readonly ends: string;
 }
 
