@@ -61,7 +61,6 @@ export interface StartRule {
 
 interface LoadChoice<Candidate extends LoadCandidate> {
   readonly start: readonly Candidate[];
-  readonly wait: readonly { readonly candidate: Candidate; readonly why: WaitReason }[];
   /** When the first load may start that waits for a time; null if none does. */
   readonly wakeAtMs: number | null;
 }
@@ -76,47 +75,44 @@ interface Conditions {
   readonly nowMs: number;
 }
 
-interface LoadChoiceInput extends Conditions {
+interface LoadConditions extends Conditions {
   /** The loads under way. */
   readonly running: readonly Source[];
-  /** Whether to leave out loads that wait for the same as another one: there may be thousands. */
-  readonly isShort?: boolean;
 }
 
 /**
  * `lists`: one per source, sorted by urgency. A load that must wait does not hold back loads whose
- * source has room.
+ * source has room. Loads that wait for the same as another one are not looked at: there may be
+ * tens of thousands.
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
   lists: Iterable<readonly Candidate[]>,
-  { running, isShort = false, ...conditions }: LoadChoiceInput,
+  { running: before, ...conditions }: LoadConditions,
 ): LoadChoice<Candidate> {
-  const sourcesInUse: Source[] = [...running];
+  const running: Source[] = [...before];
   const start: Candidate[] = [];
-  const wait: { candidate: Candidate; why: WaitReason }[] = [];
   const wakes: number[] = [];
   const { rule, nowMs, busy } = conditions;
   const queues = [...lists].map((list) => ({ list, nextIndex: 0 }));
   for (let next = mostUrgent(queues); next !== null; next = mostUrgent(queues)) {
     const { queue, candidate } = next;
     queue.nextIndex += 1;
-    const why = whyWait(candidate, { ...conditions, sourcesInUse });
+    const why = whyWait(candidate, { ...conditions, running });
     if (why === null) {
       start.push(candidate);
-      sourcesInUse.push(candidate);
+      running.push(candidate);
       continue;
     }
-    wait.push({ candidate, why });
     if (why === 'cooldown') wakes.push(candidate.notBeforeMs);
     else if (why === 'busy') wakes.push(busy.get(candidate.sourceName)?.untilMs ?? nowMs);
     // If too many loads run, the end of one is awaited instead of a time.
     else if (why === 'throttle' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
-    if (!isShort || why === 'paused' || why === 'cooldown') continue;
+    if (why === 'paused' || why === 'cooldown') continue;
     if (why === 'device' || why === 'throttle') break;
     // All loads of one source wait for the same.
     queue.nextIndex = queue.list.length;
   }
-  return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
+  return { start, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
 }
 
 const earlier = (a: number, b: number): number => Math.min(a, b);
@@ -154,22 +150,22 @@ function mostUrgent<Candidate extends LoadCandidate>(
   return first;
 }
 
-function whyWait(
+/** Returns why a load has to wait beside those that run; null if it may start. */
+export function whyWait(
   { paused, notBeforeMs, source, sourceName }: LoadCandidate,
-  conditions: Conditions & { readonly sourcesInUse: readonly Source[] },
+  { running, limits, rule, busy, nowMs }: LoadConditions,
 ): WaitReason | null {
-  const { sourcesInUse, limits, rule, busy, nowMs } = conditions;
   if (paused) return 'paused';
   if (notBeforeMs > nowMs) return 'cooldown';
-  if (sourcesInUse.length >= limits.device) return 'device';
-  if (sourcesInUse.length >= (rule.loads ?? limits.device)) return 'throttle';
+  if (running.length >= limits.device) return 'device';
+  if (running.length >= (rule.loads ?? limits.device)) return 'throttle';
   if (nowMs < rule.startAtMs) return 'throttle';
   const busySource = busy.get(sourceName);
   if (busySource !== undefined && nowMs < busySource.untilMs) {
-    const fromSource = sourcesInUse.filter((one) => one.sourceName === sourceName);
+    const fromSource = running.filter((one) => one.sourceName === sourceName);
     if (fromSource.length >= busySource.places) return 'busy';
   }
-  const localities = sourcesInUse.map((one) => one.source);
+  const localities = running.map((one) => one.source);
   if (countAt(localities, 'server', source) >= limits.server) return 'server';
   if (countAt(localities, 'zone', source) >= limits.zone) return 'zone';
   return null;

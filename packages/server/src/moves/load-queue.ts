@@ -9,7 +9,7 @@ import { Cooldown, type CooldownPorts } from '../copies/throttle-control.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import { type Repair, refilled } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { type BusySource, byUrgency, chooseLoads, loadLimits } from './choose-loads.ts';
+import { type BusySource, byUrgency, chooseLoads, loadLimits, whyWait } from './choose-loads.ts';
 import {
   attemptOf,
   candidateOf,
@@ -85,7 +85,8 @@ export class LoadQueue {
     const isOpen = ({ partition, assignment }: WaitingLoad): boolean =>
       !notes.running.has(partition) && notes.loaded.get(partition) !== assignment;
     this.#wait(active.ring.keyspace, offered.filter(isOpen));
-    this.#fill({ saysWhy: true });
+    this.#fill();
+    this.#noteWaits(active.ring.keyspace);
   }
 
   /**
@@ -143,20 +144,32 @@ export class LoadQueue {
     this.#waiting.set(keyspace, bySource);
   }
 
-  /** `saysWhy`: also notes why each remaining load waits. */
-  #fill({ saysWhy = false } = {}): void {
+  #fill(): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    const nowMs = this.#ports.monotonicMs();
-    const rule = { loads: this.#ports.loadThrottle().loads, startAtMs: this.#cooldown.untilMs };
-    const running = [...this.#running];
-    const state = { running, limits: loadLimits, rule, busy: this.#busy, nowMs };
+    const conditions = this.#conditions();
     const lists = [...this.#waiting.values()].flatMap((bySource) => [...bySource.values()]);
-    const choice = chooseLoads(lists, { ...state, isShort: !saysWhy });
-    for (const { candidate, why } of choice.wait) showWaiting(candidate, why);
-    for (const chosen of choice.start) void this.#run(chosen);
-    if (choice.wakeAtMs === null) return;
-    this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
+    const { start, wakeAtMs } = chooseLoads(lists, conditions);
+    for (const chosen of start) void this.#run(chosen);
+    if (wakeAtMs === null) return;
+    this.#timer = setTimeout(() => this.#fill(), wakeAtMs - conditions.nowMs);
+  }
+
+  /** Notes why each waiting load of one keyspace waits: there may be hundreds of keyspaces. */
+  #noteWaits(keyspace: string): void {
+    const conditions = this.#conditions();
+    for (const loads of this.#waiting.get(keyspace)?.values() ?? []) {
+      for (const load of loads) {
+        const why = whyWait(load, conditions);
+        if (why !== null) showWaiting(load, why);
+      }
+    }
+  }
+
+  #conditions() {
+    const rule = { loads: this.#ports.loadThrottle().loads, startAtMs: this.#cooldown.untilMs };
+    const nowMs = this.#ports.monotonicMs();
+    return { running: [...this.#running], limits: loadLimits, rule, busy: this.#busy, nowMs };
   }
 
   /** Stops loads whose move was canceled, so that they do not go on filling the disk. */
