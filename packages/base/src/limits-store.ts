@@ -12,11 +12,8 @@ export const logFillBytes = 1 * MIB;
 export const logBatchBytesMax = 4 * MIB;
 /** Writes applied in one turn of the event loop: at 20 us each, 20 ms. */
 export const logBatchWritesMax = 1_024;
-/**
- * Bytes of the values that these writes replace, by the mean of their partition. To find out what a
- * row holds takes 0.5 ms for a value of 1 MiB, since its hash is stored behind the value.
- */
-export const logBatchReplacedBytesMax = 32 * MIB;
+/** Bytes of the values that writes replace in one turn: 1 MiB takes 0.5 ms, and 0.5 ms to flush. */
+export const replacedTurnBytesMax = 16 * MIB;
 /** Bytes of writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
 export const logQueueBytesMax = 64 * MIB;
 /**

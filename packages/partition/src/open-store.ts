@@ -3,6 +3,7 @@
 
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import type { CodedError } from '@ringwright/base/coded-error';
 import {
@@ -23,6 +24,7 @@ import {
   rowCachesBytesMax,
   rowCachesMemoryShare,
 } from '@ringwright/base/limits-store';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { type MachineLimits, machineLimits } from '@ringwright/node/machine-limits';
@@ -34,6 +36,7 @@ import { readEmptyPartitions } from './file/empty-partitions.ts';
 import { FileOpener } from './file/file-opener.ts';
 import { Memtables } from './file/memtables.ts';
 import { OpenFiles } from './file/open-files.ts';
+import type { Partition } from './file/partition.ts';
 import { readPartitions } from './file/read-partitions.ts';
 import type { OnStep } from './file/start-step.ts';
 import { applyWrites } from './log/apply-writes.ts';
@@ -182,36 +185,55 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
   return parts;
 }
 
-/** Batches must arrive in log order. */
-function applyBatch(parts: StoreParts, batch: LogBatch): void {
-  const { files, limits, memtables, registry, checkpointer, fail } = parts;
+/** Batches must arrive in log order, each after the one before has been applied. */
+function applyBatch(parts: StoreParts, batch: LogBatch): MaybePromise<void> {
   // Calls resolve at the end: a caller may do anything, even throw, and must not find the store
   // half-way through a batch.
   const finishedCalls: WriteCall[] = [];
-  try {
-    const touched = applyWrites(batch.entries, {
-      files,
-      segment: batch.segment,
-      answer: ({ call, index }, outcome) => {
-        call.outcomes[index] = outcome;
-        call.waiting -= 1;
-        if (call.waiting === 0) finishedCalls.push(call);
-      },
-      refuse: ({ call }, error) => call.reject(error),
-    });
-    for (const partition of touched) registry.touch(partition);
-    for (const partition of memtables.afterWrites(touched)) {
-      if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
-      // Above the hard limit the disk does not keep up, so the writers wait for it.
-      if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(files, partition);
-      else void checkpointer.request(partition);
+  const turns = applyWrites(batch.entries, {
+    files: parts.files,
+    segment: batch.segment,
+    answer: ({ call, index }, outcome) => {
+      call.outcomes[index] = outcome;
+      call.waiting -= 1;
+      if (call.waiting === 0) finishedCalls.push(call);
+    },
+    refuse: ({ call }, error) => call.reject(error),
+  });
+  const applyTurn = (): boolean => {
+    try {
+      if (parts.failure !== null) throw parts.failure;
+      const { value: changed, done = false } = turns.next();
+      noteChanged(parts, changed);
+      return done;
+    } catch (error) {
+      parts.fail(error);
+      for (const { call } of batch.entries)
+        if (!finishedCalls.includes(call)) call.reject(parts.failure);
+      return true;
     }
-  } catch (error) {
-    fail(error);
-    for (const { call } of batch.entries)
-      if (!finishedCalls.includes(call)) call.reject(parts.failure);
+  };
+  const finish = (): void => {
+    for (const call of finishedCalls) call.resolve(call.outcomes);
+  };
+  return applyTurn() ? finish() : applyLater(applyTurn).then(finish);
+}
+
+/** Applies the rest in turns of its own. */
+async function applyLater(applyTurn: () => boolean): Promise<void> {
+  do await setImmediate();
+  while (!applyTurn());
+}
+
+function noteChanged(parts: StoreParts, changed: ReadonlySet<Partition>): void {
+  const { files, limits, memtables, registry, checkpointer } = parts;
+  for (const partition of changed) registry.touch(partition);
+  for (const partition of memtables.afterWrites(changed)) {
+    if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
+    // Above the hard limit the disk does not keep up, so the writers wait for it.
+    if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(files, partition);
+    else void checkpointer.request(partition);
   }
-  for (const call of finishedCalls) call.resolve(call.outcomes);
 }
 
 /**

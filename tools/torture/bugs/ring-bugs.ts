@@ -141,8 +141,8 @@ export const ringBugs: readonly SeededBug[] = [
     about: 'what came while a copy was on its way is neither merged nor asked for',
     nemeses: [writtenMeanwhile],
     file: 'packages/partition/src/copy/adopt-copy.ts',
-    find: 'if (rows.length > 0) copy.apply(',
-    replace: 'if (rows.length < 0) copy.apply(',
+    find: 'copy.apply(merging, { bytesLeft: replacedTurnBytesMax }).length',
+    replace: 'merging.length',
     also: [
       {
         file: loadPartition,

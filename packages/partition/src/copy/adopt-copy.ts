@@ -3,7 +3,7 @@ import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
-import { mergeRowsMin, mergeSyncsMax } from '@ringwright/base/limits-store';
+import { mergeRowsMin, mergeSyncsMax, replacedTurnBytesMax } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { removeFiles } from '@ringwright/node/remove-files';
 import { dataPaths } from '../file/data-paths.ts';
@@ -170,7 +170,9 @@ function mergePiece(
   const { rows, lastSeq, more } = useRows(parts, partition, (present) =>
     recordsSince(present, from, { rowsMax, bytesMax }),
   );
-  if (rows.length > 0) copy.apply(rows.map((row) => ({ ...row, isPreparedBallot: false })));
+  const merging = rows.map((row) => ({ ...row, isPreparedBallot: false }));
+  const merged = copy.apply(merging, { bytesLeft: replacedTurnBytesMax }).length;
+  if (merged < rows.length) return { lastSeq: rows[merged - 1]?.seq ?? from, more: true };
   return { lastSeq, more };
 }
 

@@ -22,7 +22,7 @@ import {
 import { PartitionWal } from './partition-wal.ts';
 import { PreparedBallots } from './prepared-ballots.ts';
 import { RecentRows } from './recent-rows.ts';
-import type { WriteOutcome } from './record.ts';
+import { type ReplacedShare, type WriteOutcome, wholeShare } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
 import { type CachedRow, RowCache } from './row-cache.ts';
 import { type MetaRow, withChecksum } from './schema.ts';
@@ -100,12 +100,6 @@ export class PartitionFile {
     return this.#tally.seq;
   }
 
-  /** Bytes of a value on average. */
-  get meanValueBytes(): number {
-    const { rows, bytes } = this.#tally;
-    return bytes / Math.max(1, rows);
-  }
-
   marks(): PartitionMarks {
     return marksOf(this.#meta);
   }
@@ -133,20 +127,25 @@ export class PartitionFile {
   /**
    * Applies rows, each only if it is newer than what its key holds. A replaced row gets a new
    * sequence, so that readers that follow sequences see it again. The next flush stores the rows;
-   * until then the caller has them in a log, or flushes itself.
+   * until then the caller has them in a log, or flushes itself. Returns an outcome for each
+   * row that was applied: not for the last rows if the share is spent before.
    */
-  apply(rows: readonly HashedRecord[]): WriteOutcome[] {
-    const applied = (): WriteOutcome[] =>
-      rows.map((row) => {
-        const outcome = this.#applyRow(row);
+  apply(rows: readonly HashedRecord[], share = wholeShare): WriteOutcome[] {
+    const applied = (): WriteOutcome[] => {
+      const outcomes: WriteOutcome[] = [];
+      for (const row of rows) {
+        if (share.bytesLeft <= 0) break;
+        const outcome = this.#applyRow(row, share);
         this.recent.note(row, outcome, this.#tally.seq);
-        return outcome;
-      });
+        outcomes.push(outcome);
+      }
+      return outcomes;
+    };
     const isShort = rows.length < ROWS_IN_ONE_READ || this.#sql.areUnmade;
     return isShort ? applied() : inReadTransaction(this.db, applied);
   }
 
-  #applyRow(row: HashedRecord): WriteOutcome {
+  #applyRow(row: HashedRecord, share: ReplacedShare): WriteOutcome {
     const name = byteText(row.key);
     const current = this.heldRow(row.key, name);
     if (current === null) {
@@ -154,6 +153,7 @@ export class PartitionFile {
       const { floor_ms } = this.#meta;
       if (row.ms <= floor_ms) return { kind: 'stale', ms: floor_ms, tie: stampTieMax };
     } else {
+      share.bytesLeft -= current.valueBytes ?? 0;
       const order = compareStamps(row, current);
       if (order === 0) return SAME;
       if (order < 0) return { kind: 'stale', ms: current.ms, tie: current.tie };

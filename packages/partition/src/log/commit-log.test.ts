@@ -4,7 +4,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { write } from '../../test/support/scratch-store.ts';
 import { newPartition } from '../file/partition.ts';
 import { Checkpointer } from './checkpointer.ts';
@@ -143,5 +143,41 @@ test('a segment stays until the next one exists, even if nobody needs what it ho
   await checkpointer.stop();
   expect(failures).toHaveLength(1);
   expect(await listSegments(directory), 'a log in use has a segment').toContain(1);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('nothing overtakes a batch that takes several turns: no later batch, no segment', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const first = Promise.withResolvers<void>();
+  const segments: number[] = [];
+  const log = new CommitLog({
+    directory,
+    limits: storeLimits({ logBatchWritesMax: 1 }),
+    segment: await createSegment(directory, 1),
+    onDurable: ({ segment }) => {
+      segments.push(segment);
+      return segments.length === 1 ? first.promise : undefined;
+    },
+    onRotate: () => {},
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  const partition = newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' });
+  const call: WriteCall = { outcomes: [], waiting: 2, resolve: () => {}, reject: () => {} };
+  const append = (key: string): void =>
+    log.append(write(key, 'v', 1), { partition, call, index: 0 });
+  append('applied in several turns');
+  log.abandonSegment();
+  append('in the next segment');
+  await vi.waitUntil(async () => (await listSegments(directory)).includes(2));
+  let isDrained = false;
+  const drained = log.drained().then(() => (isDrained = true));
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+  expect([segments, log.currentSegment, isDrained]).toEqual([[1], 1, false]);
+  first.resolve();
+  await drained;
+  expect([segments, log.currentSegment]).toEqual([[1, 2], 2]);
+  await log.close();
   rmSync(directory, { recursive: true, force: true });
 });

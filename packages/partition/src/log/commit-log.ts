@@ -1,6 +1,6 @@
 // The commit log, with group commit: while one batch is being synced, the next one gathers.
 import { CodedError } from '@ringwright/base/coded-error';
-import { logBatchReplacedBytesMax } from '@ringwright/base/limits-store';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { type FileIdentity, whyLost } from '../file/file-identity.ts';
 import type { Partition } from '../file/partition.ts';
 import type { Write } from '../file/record.ts';
@@ -30,8 +30,11 @@ interface CommitLogOptions {
   readonly directory: string;
   readonly limits: StoreLimits;
   readonly segment: LogSegment;
-  /** Called in order with each durable batch; the batch's buffer is reused afterwards. */
-  readonly onDurable: (batch: LogBatch) => void;
+  /**
+   * Called in order with each durable batch. Applies it, perhaps in several turns; the batch's
+   * buffer is reused afterwards.
+   */
+  readonly onDurable: (batch: LogBatch) => MaybePromise<void>;
   /** Called when a new segment has begun. */
   readonly onRotate: () => void;
   /** Called once; the log then accepts nothing more. A failed sync is never retried (fsyncgate). */
@@ -52,6 +55,8 @@ export class CommitLog {
   readonly #batches: LogBatch[] = [];
   readonly #spareBuffers: Buffer[] = [];
   #busy = false;
+  /** Set while a batch is applied that needs more than one turn. */
+  #applying: Promise<void> | null = null;
   #scheduled = false;
   #failed = false;
   #queuedBytes = 0;
@@ -161,8 +166,7 @@ export class CommitLog {
     const inFlight = this.#busy && this.#batches.length === 1;
     const isFull = this.#planned.bytes >= logSegmentBytesMax;
     if (last !== undefined && !isFull && !inFlight && last.entries.length < logBatchWritesMax) {
-      const isLong = last.replacedBytes >= logBatchReplacedBytesMax;
-      if (!isLong && last.used + bytes <= logBatchBytesMax) {
+      if (last.used + bytes <= logBatchBytesMax) {
         growBatch(last, bytes, logBatchBytesMax);
         return last;
       }
@@ -203,16 +207,21 @@ export class CommitLog {
     checksumFrame(frame, this.#segment.frames, this.#segment.seed);
     // failpoint: log.before-write
     appendFrame(this.#segment, frame, (error) => {
-      if (error !== null || this.#failed) this.#onCallEnded(error);
-      else this.#onBatchDurable(batch);
+      if (this.#applying === null) this.#onWritten(batch, error);
+      else void this.#applying.then(() => this.#onWritten(batch, error));
     });
+  }
+
+  #onWritten(batch: LogBatch, error: Error | null): void {
+    if (error !== null || this.#failed) this.#onCallEnded(error);
+    else this.#onBatchDurable(batch);
   }
 
   /** Called when the last call on the log's file has returned: its descriptor is not in use. */
   #onCallEnded(error: unknown): void {
     this.#busy = false;
     if (error !== null) this.#fail(error);
-    this.#resolveIdle();
+    if (this.#isIdle()) this.#resolveIdle();
   }
 
   #onBatchDurable(batch: LogBatch): void {
@@ -224,13 +233,20 @@ export class CommitLog {
     this.#busy = false;
     // The next sync runs in the thread pool while this batch is applied here.
     this.#writeNext();
-    this.#options.onDurable(batch);
+    const applied = this.#options.onDurable(batch);
+    if (applied instanceof Promise) this.#applying = applied.then(() => this.#onApplied(batch));
+    else this.#onApplied(batch);
+  }
+
+  #onApplied(batch: LogBatch): void {
+    this.#applying = null;
     // failpoint: log.applied
     if (this.#spareBuffers.length < 2) this.#spareBuffers.push(batch.buffer);
     if (this.#isIdle()) this.#resolveIdle();
   }
 
   #isIdle(): boolean {
+    if (this.#applying !== null) return false;
     return !this.#busy && (this.#failed || this.#batches.length === 0);
   }
 
@@ -241,7 +257,10 @@ export class CommitLog {
     const emptied = await whyEmptied(this.#segment, this.#frameBefore).catch(String);
     const finishedIdentity = identity && { ...identity, bytes };
     this.#finished.set(finished, { file, identity: finishedIdentity, emptied });
-    this.#segment = await createSegment(this.#options.directory, number);
+    const segment = await createSegment(this.#options.directory, number);
+    // Entries that are not applied yet must be in the current segment or later: see currentSegment.
+    await this.#applying;
+    this.#segment = segment;
     this.#durableBytes = this.#segment.bytes;
     [this.#lastFrame, this.#frameBefore] = [null, null];
     this.#options.onRotate();
@@ -266,7 +285,7 @@ export class CommitLog {
     for (const resolve of this.#idleCallbacks.splice(0)) resolve();
   }
 
-  /** Resolves when nothing is being written and nothing waits, or when the log has failed. */
+  /** Resolves when nothing is being written, applied or waiting, or when the log has failed. */
   drained(): Promise<void> {
     if (this.#isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.#idleCallbacks.push(resolve));

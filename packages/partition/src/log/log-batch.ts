@@ -44,13 +44,11 @@ export interface LogBatch {
   readonly segment: number;
   buffer: Buffer;
   used: number;
-  /** Estimated bytes of the values that its entries replace. */
-  replacedBytes: number;
   readonly entries: (QueuedWrite | QueuedChange)[];
 }
 
 export function emptyBatch(segment: number, buffer: Buffer): LogBatch {
-  return { segment, buffer, used: frameHeaderBytes, replacedBytes: 0, entries: [] };
+  return { segment, buffer, used: frameHeaderBytes, entries: [] };
 }
 
 /** Upper bound of an entry's bytes in a batch, including its partition's name. */
@@ -90,7 +88,6 @@ export function addToBatch(
     batch.entries.push({ ...queued, change: entry.change });
     return;
   }
-  batch.replacedBytes += partition.file?.meanValueBytes ?? 0;
   const { start, end } = encodeWrite(entry, partition.logIndex, destination);
   batch.used = end;
   batch.entries.push(queuedWrite(entry, queued, hashRecordBytes(buffer.subarray(start, end))));
