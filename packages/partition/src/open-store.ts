@@ -162,7 +162,10 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     ...ready,
     log,
     checkpointer,
-    opener: new FileOpener(ready.files, () => parts.closed || parts.failure !== null),
+    opener: new FileOpener(ready.files, {
+      isClosed: () => parts.closed || parts.failure !== null,
+      fail,
+    }),
     suspects: new Set(),
     mirrors: new Map(),
     durableKeyspaces: new Set(),

@@ -1,9 +1,13 @@
 // Writes to many partitions whose files are not open make or open few of them in one turn.
+import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { filesOpenedPerTurn } from '@ringwright/base/limits-store';
-import { expect, test } from 'vitest';
+import Database from 'better-sqlite3';
+import { expect, test, vi } from 'vitest';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { openStore } from '../open-store.ts';
 import type { Store } from '../store.ts';
+import { PartitionFile } from './partition-file.ts';
 
 const partitions = Array.from({ length: 5 * filesOpenedPerTurn }, (_, index) => index);
 const writes = partitions.map((index) => write('key', 'a value', 1, index));
@@ -68,4 +72,21 @@ test('a store that is closed meanwhile opens no further file', async () => {
     expect(written).rejects.toMatchObject({ code: 'STORE_CLOSED' }),
     store.close(),
   ]);
+});
+
+test('a disk error of the file that is closed for room fails the store', async () => {
+  await using place = scratch();
+  const { directory } = place;
+  const limits = { openPartitionFilesMax: 1 };
+  const store = await openStore({ directory, newIncarnation: randomUUID, limits });
+  for (const index of [0, 1]) await store.create('test', index, 'ready');
+  await store.write([write('key', 'a value', 1, 0)]);
+  const close = vi.spyOn(PartitionFile.prototype, 'close').mockImplementationOnce(() => {
+    throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_WRITE');
+  });
+  const failure = { code: 'STORE_FAILED' };
+  await expect(store.write([write('key', 'later', 1, 1)])).rejects.toMatchObject(failure);
+  close.mockRestore();
+  await expect(store.close()).rejects.toMatchObject(failure);
+  expect(textOf(await place.open(), 'key', 0)).toBe('a value');
 });

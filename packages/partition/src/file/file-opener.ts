@@ -4,18 +4,24 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { filesOpenedPerTurn } from '@ringwright/base/limits-store';
 import type { OpenFiles } from './open-files.ts';
 import type { Partition } from './partition.ts';
+import { isDamage } from './sqlite-errors.ts';
+
+interface Owner {
+  readonly isClosed: () => boolean;
+  readonly fail: (error: unknown) => void;
+}
 
 export class FileOpener {
   readonly #files: Pick<OpenFiles, 'useRows'>;
-  readonly #isClosed: () => boolean;
+  readonly #owner: Owner;
   #openedInTurn = 0;
   /** Calls of `open` that have not ended. */
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(files: Pick<OpenFiles, 'useRows'>, isClosed: () => boolean) {
+  constructor(files: Pick<OpenFiles, 'useRows'>, owner: Owner) {
     this.#files = files;
-    this.#isClosed = isClosed;
+    this.#owner = owner;
   }
 
   /** Opens the files and returns true; false if they are too many for this turn. */
@@ -33,7 +39,7 @@ export class FileOpener {
     this.#last = this.#last.then(async () => {
       for (const partition of partitions) {
         while (this.#openedInTurn >= filesOpenedPerTurn) await nextTurn();
-        if (!this.#isClosed()) this.#open(partition);
+        if (!this.#owner.isClosed()) this.#open(partition);
       }
       this.#waiting -= 1;
     });
@@ -41,8 +47,9 @@ export class FileOpener {
   }
 
   /**
-   * A file that cannot be opened, or that is closed again for room, is opened when the write is
-   * applied, which reports the error.
+   * A damaged file, or one that is closed again for room, is opened when the write is applied,
+   * which reports the damage. Any other error fails the store at once: it may come from the file
+   * that was closed for room, whose rows would be missing until the next start.
    */
   #open(partition: Partition): void {
     if (!isClosedFile(partition)) return;
@@ -54,8 +61,8 @@ export class FileOpener {
     this.#openedInTurn += 1;
     try {
       this.#files.useRows(partition);
-    } catch {
-      // See above.
+    } catch (error) {
+      if (!isDamage(error)) this.#owner.fail(error);
     }
   }
 }
