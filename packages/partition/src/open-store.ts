@@ -166,7 +166,6 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
       isClosed: () => parts.closed || parts.failure !== null,
       fail,
     }),
-    suspects: new Set(),
     mirrors: new Map(),
     durableKeyspaces: new Set(),
     audits: new SideProcess(sideOptions),

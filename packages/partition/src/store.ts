@@ -59,8 +59,6 @@ export class Store {
   readonly requests: ReturnType<typeof storeRequests>;
   /** Children of partitions that are split or merged. */
   readonly children: ReturnType<typeof storeChildren>;
-  /** Partitions in which an operation met damage. The scrubber takes them from this set. */
-  readonly suspects: StoreParts['suspects'];
   readonly directory: string;
   readonly #parts: StoreParts;
   #closing: Promise<boolean> | null = null;
@@ -68,7 +66,6 @@ export class Store {
   constructor(parts: StoreParts) {
     this.#parts = parts;
     this.directory = parts.root;
-    this.suspects = parts.suspects;
     this.trash = storeTrash(parts);
     this.copies = storeCopies(parts);
     this.pages = storePages(parts);
@@ -254,6 +251,11 @@ export class Store {
   /** Durably moves the partition's folder to the trash. Throws PARTITION_ABSENT. */
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
+  }
+
+  /** Returns, once, the partitions in which an operation met damage: nobody else reports them. */
+  takeSuspects(): readonly PartitionRef[] {
+    return this.#parts.registry.takeSuspects();
   }
 
   /** Audits one partition; findings mark it as damaged. Throws PARTITION_ABSENT. */

@@ -56,6 +56,8 @@ export interface Partition extends PartitionRef {
   logIndex: number;
   /** Why the file cannot be trusted. */
   damage: CodedError | null;
+  /** An operation met damage, and the scrub has not been asked about it: see takeSuspects. */
+  isSuspect: boolean;
   /** Dropped: writes still in the log must not be applied. */
   isDropped: boolean;
   highestMs: number;
@@ -97,6 +99,7 @@ export function newPartition({
     logSegment: -1,
     logIndex: -1,
     damage: null,
+    isSuspect: false,
     isDropped: false,
     highestMs: 0,
     requests: 0,
@@ -124,6 +127,7 @@ export function isEmpty({ hasFile, file }: Partition): boolean {
 /** Marks a partition as damaged if the error is damage of its file; throws any other error. */
 export function noteDamage(partition: Partition, error: unknown): CodedError {
   if (!isDamage(error)) throw error;
+  partition.isSuspect = true;
   partition.damage ??= damageError(error, partition);
   return partition.damage;
 }

@@ -47,6 +47,13 @@ export class Registry {
     return touched;
   }
 
+  /** Returns the partitions in which an operation met damage since the last call. */
+  takeSuspects(): readonly Partition[] {
+    const found = [...this.all()].filter(({ isSuspect }) => isSuspect);
+    for (const partition of found) partition.isSuspect = false;
+    return found;
+  }
+
   /** All partitions, or those of one keyspace. */
   *all(of?: string): IterableIterator<Partition> {
     if (of !== undefined) yield* this.#keyspaces.get(of)?.partitions.values() ?? [];

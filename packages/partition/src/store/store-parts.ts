@@ -33,8 +33,6 @@ export interface StoreParts extends KeyspaceFolders {
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly mutex: KeyedMutex;
-  /** Partitions in which an operation met damage, and which no scrub has checked since. */
-  readonly suspects: Set<PartitionRef>;
   /** By keyspace: partitions that are being split or merged. */
   readonly mirrors: Map<string, Mirror>;
   /**

@@ -6,13 +6,13 @@ import { diskError } from '@ringwright/base/disk-error';
 import { once } from '@ringwright/base/once';
 import { partitionName } from '../file/data-paths.ts';
 import { newTables } from '../file/new-partition-file.ts';
-import { isEmpty, type Partition } from '../file/partition.ts';
+import { isEmpty, noteDamage, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
-import { damageError, isDamage } from '../file/sqlite-errors.ts';
+import { isDamage } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** What is needed to use the file of a partition. */
-export type FileUse = Pick<StoreParts, 'files' | 'fail' | 'failure' | 'suspects'>;
+export type FileUse = Pick<StoreParts, 'files' | 'fail' | 'failure'>;
 
 /** Throws PARTITION_DAMAGED, STORE_FAILED, and whatever `use` itself throws. */
 export function usePartition<T>(
@@ -38,14 +38,9 @@ function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: 
   try {
     return work();
   } catch (error) {
-    if (isDamage(error)) {
-      partition.damage ??= damageError(error, partition);
-      // Nobody else learns of it: the scrubber reads this set and has the file replaced.
-      parts.suspects.add(partition);
-      throw partition.damage;
-    }
+    if (isDamage(error)) throw noteDamage(partition, error);
     // The other records of the file may be intact; the scrub will tell.
-    if (hasCode(error, 'RECORD_DAMAGED')) parts.suspects.add(partition);
+    if (hasCode(error, 'RECORD_DAMAGED')) partition.isSuspect = true;
     if (diskError(error) !== null || hasCode(error, 'STORE_FAILED')) parts.fail(error);
     throw parts.failure ?? error;
   }

@@ -20,7 +20,7 @@ import type { Rings } from '../rings/rings.ts';
 const FAILED_PAUSE_MS = 60_000;
 
 interface ScrubberPorts {
-  readonly store: Pick<Store, 'list' | 'scrub' | 'checkOpenFiles' | 'damaged' | 'suspects'>;
+  readonly store: Pick<Store, 'list' | 'scrub' | 'checkOpenFiles' | 'damaged' | 'takeSuspects'>;
   readonly rings: Pick<Rings, 'storeLost'>;
   readonly monotonicMs: () => number;
   readonly nowMs: () => number;
@@ -66,8 +66,7 @@ export class Scrubber {
     const now = monotonicMs();
     if (now - this.#filesCheckedMs >= filesCheckMs) await this.look().catch(onError);
     if (now < this.#pausedUntilMs) return;
-    for (const suspect of store.suspects) this.#queue.push(suspect);
-    store.suspects.clear();
+    this.#queue.push(...store.takeSuspects());
     if (this.#queue.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
     const next = this.#queue.pop();
     if (next === undefined) return;
