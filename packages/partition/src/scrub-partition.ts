@@ -4,7 +4,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { findingOf } from './audit/audit-partition-file.ts';
 import { takeSnapshot } from './copy/snapshot.ts';
 import type { Partition } from './file/partition.ts';
-import { isDamage, isUnreadable } from './file/sqlite-errors.ts';
+import { isDamage } from './file/sqlite-errors.ts';
 import type { StoreParts } from './store/store-parts.ts';
 
 export interface Scrubbed {
@@ -46,7 +46,7 @@ async function auditCopy(parts: StoreParts, partition: Partition): Promise<Scrub
     const { findings } = await parts.audits.audit(snapshot.file);
     return { bytes: snapshot.manifest.bytes, findings };
   } catch (error) {
-    if (!isDamage(error) && !isUnreadable(error)) throw error;
+    if (!isDamage(error)) throw error;
     return { bytes: 0, findings: [findingOf(error)] };
   }
 }

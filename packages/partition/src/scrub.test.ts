@@ -1,8 +1,10 @@
 // Tests the scrub: reads report damage to it, and it marks the damaged file.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import Database from 'better-sqlite3';
+import { expect, test, vi } from 'vitest';
 import { scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { PartitionFile } from './file/partition-file.ts';
 import type { Store } from './store.ts';
 
 test('a read reports a damaged record to the scrub, which marks the file as damaged', async () => {
@@ -50,6 +52,21 @@ test.each<[string, (store: Store) => unknown]>([
   expect(store.takeSuspects(), 'reported once').toEqual([]);
   const { findings } = await store.scrub('test', 0);
   expect(findings.map(({ code }) => code)).toEqual(['PARTITION_DAMAGED']);
+});
+
+test('a file that the disk cannot read is damaged, and the store goes on', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  for (const partition of [0, 1]) await store.create('test', partition, 'ready');
+  vi.spyOn(PartitionFile.prototype, 'apply').mockImplementationOnce(() => {
+    throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_READ');
+  });
+  const damage = { code: 'PARTITION_DAMAGED' };
+  await expect(store.write([write('key', 'lost', 1, 0)])).rejects.toMatchObject(damage);
+  expect(store.damaged()).toMatchObject([{ partition: 0, error: damage }]);
+  await store.write([write('key', 'a value', 1, 1)]);
+  expect(textOf(store, 'key', 1)).toBe('a value');
+  await store.drop('test', 0);
 });
 
 /** Changes the file of test/0 from outside the store. */

@@ -5,9 +5,13 @@ import Database from 'better-sqlite3';
 import type { PartitionRef } from './data-paths.ts';
 
 // A constraint fails only if an index or a counter is not what this program wrote.
-const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH|CONSTRAINT)/;
+const DAMAGE =
+  /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH|CONSTRAINT|IOERR_(READ|SHORT_READ|CORRUPTFS)$)/;
 
-/** Whether the error concerns one file's content. Any other error casts doubt on the whole disk. */
+/**
+ * Whether the error concerns one file's content, or a place of it that the disk cannot read: other
+ * devices may have it. Any other error casts doubt on the whole disk.
+ */
 export function isDamage(error: unknown): boolean {
   if (error instanceof CodedError) return error.code === 'PARTITION_DAMAGED';
   return DAMAGE.test(codeOf(error));
@@ -16,11 +20,6 @@ export function isDamage(error: unknown): boolean {
 /** Whether the error comes from SQLite, or from the disk behind it, and not from bad arguments. */
 export function isSqliteError(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_');
-}
-
-/** Whether the disk cannot read back what a file holds: another disk may have it. */
-export function isUnreadable(error: unknown): boolean {
-  return /^SQLITE_IOERR_(READ|SHORT_READ|CORRUPTFS)$/.test(codeOf(error));
 }
 
 /** Whether a file could not be opened, for example because the process is out of descriptors. */
