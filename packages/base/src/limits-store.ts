@@ -1,6 +1,6 @@
 // Limits of stores: the commit log, partition files and the memory in front of them.
 import { assert } from './assert.ts';
-import { KIB, keyBytesMax, MIB, valueBytesMax } from './limits.ts';
+import { KIB, keyBytesMax, MIB, peerCallTimeoutMs, valueBytesMax } from './limits.ts';
 
 /** A power of two near the write rate of one minute; replay reads at most a few of them. */
 export const logSegmentBytesMax = 64 * MIB;
@@ -16,6 +16,8 @@ export const logBatchWritesMax = 1_024;
 export const replacedTurnBytesMax = 16 * MIB;
 /** Bytes of writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
 export const logQueueBytesMax = 64 * MIB;
+/** The disk hangs if one write of the log takes so long. Other servers wait no longer for it. */
+export const logStallMs = peerCallTimeoutMs;
 /**
  * Minimum of files open at once, whatever the machine's memory. There are fewer only where
  * descriptors are scarce, of which each file takes four. Opening a file takes 0.6 ms, and closing

@@ -4,7 +4,11 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError, isDiskFull, otherLimits } from '@ringwright/base/disk-error';
-import { requestCountEveryMs, startLogEveryMs } from '@ringwright/base/limits-store';
+import {
+  diskCheckEveryMs,
+  requestCountEveryMs,
+  startLogEveryMs,
+} from '@ringwright/base/limits-store';
 import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
 import { messageOf } from '@ringwright/base/thrown';
@@ -68,6 +72,21 @@ function countNow(store: Store): void {
   timer.unref();
 }
 
+/** A call that never returns fails nothing, so nothing else would be logged. */
+function watchDisk(store: Pick<Store, 'disk'>, log: Pick<Logger, 'warn'>): void {
+  let hasHung = false;
+  const timer = setInterval(() => {
+    const stall = store.disk.stall();
+    const hangs = stall !== null;
+    if (hangs === hasHung) return;
+    hasHung = hangs;
+    if (hangs)
+      log.warn({ why: stall }, 'the disk hangs: this server stores nothing until it returns');
+    else log.warn('the disk has returned: this server stores writes again');
+  }, diskCheckEveryMs);
+  timer.unref();
+}
+
 /** No port is open yet: without these lines, a long start looks like one that hangs. */
 export function logSteps(log: Pick<Logger, 'info'>, monotonicMs = () => performance.now()): OnStep {
   let loggedMs = monotonicMs();
@@ -93,6 +112,7 @@ export async function openDevice(
   const onStep = logSteps(log);
   const store = await openStore({ directory: data, newIncarnation, onFailure, copies, onStep });
   countNow(store);
+  watchDisk(store, log);
   try {
     store.copies.parkProcesses();
     await markOwnedFolders(data);

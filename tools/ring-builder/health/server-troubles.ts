@@ -226,7 +226,8 @@ function devicesOf({ ringStatus, devices }: ServerReport): readonly number[] {
 }
 
 /**
- * `unwritable`: all writes that this server coordinates fail, because stamps need `clock.json`.
+ * `unwritable`: all writes that this server coordinates fail, because stamps need `clock.json`, or
+ * its disk hangs.
  * `disk full`: writes are refused now. `disk low`: they soon will be. A lower weight helps both.
  */
 function diskTroubles(
@@ -239,7 +240,8 @@ function diskTroubles(
   if (unwritable !== null) {
     const hint =
       'unwritable: ls -ld, lsattr -d and findmnt -T of that directory show its owner, mode, ' +
-      'attributes and mount; the server continues by itself when it can be written again';
+      'attributes and mount, and the system log shows a disk that hangs; ' +
+      'the server continues by itself when it can be written again';
     return [{ ...trouble('unwritable', unwritable, `servers ${head.ring.keyspace}`), hint }];
   }
   if (typeof freeInodes === 'number' && freeInodes < diskReserveInodes) {

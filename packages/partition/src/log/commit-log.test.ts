@@ -87,6 +87,35 @@ test('a waiting batch takes no more writes once the log leaves its segment', asy
   rmSync(directory, { recursive: true, force: true });
 });
 
+test('a log whose write does not return takes no more writes until it does', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const log = new CommitLog({
+    directory,
+    limits: storeLimits({ logStallMs: 0 }),
+    segment: await createSegment(directory, 1),
+    onDurable: () => {},
+    onRotate: () => {},
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  const partition = {
+    ...newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' }),
+    life: 'l',
+  };
+  const call: WriteCall = { outcomes: [], waiting: 1, resolve: () => {}, reject: () => {} };
+  expect(log.stall).toBeNull();
+  log.append(write('k', 'v', 1), { partition, call, index: 0 });
+  await setImmediate();
+  expect(log.stall).toBe(`a write to ${segmentFile(directory, 1)} has not returned for 0 s`);
+  expect(() => log.checkRoom(1)).toThrow('has not returned');
+  await log.drained();
+  expect(log.stall).toBeNull();
+  log.checkRoom(1);
+  await log.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
 test('drained resolves when the log is abandoned', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'log-'));
   const log = new CommitLog({

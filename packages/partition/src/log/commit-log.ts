@@ -55,6 +55,8 @@ export class CommitLog {
   readonly #batches: LogBatch[] = [];
   readonly #spareBuffers: Buffer[] = [];
   #busy = false;
+  /** When the call under way began, if #busy. */
+  #busySinceMs = 0;
   /** Set while a batch is applied that needs more than one turn. */
   #applying: Promise<void> | null = null;
   #scheduled = false;
@@ -124,8 +126,23 @@ export class CommitLog {
     this.#planned.bytes = this.#options.limits.logSegmentBytesMax;
   }
 
-  /** Throws STORE_BUSY unless `bytes` more fit into the queue. */
+  /** Says that the disk hangs; null if it does not. Writes in the queue wait until it returns. */
+  get stall(): string | null {
+    // A batch that is being applied delays the end of the call, and not the disk.
+    if (!this.#busy || this.#applying !== null) return null;
+    const ms = performance.now() - this.#busySinceMs;
+    if (ms < this.#options.limits.logStallMs) return null;
+    return `a write to ${this.#segment.file} has not returned for ${Math.round(ms / 1_000)} s`;
+  }
+
+  /** Throws STORE_BUSY unless `bytes` more fit into the queue, and while the disk hangs. */
   checkRoom(bytes: number): void {
+    const { stall } = this;
+    if (stall !== null) {
+      throw new CodedError('STORE_BUSY', stall, {
+        hint: 'the disk hangs: look into the system log; writes go on when it answers',
+      });
+    }
     const { logQueueBytesMax } = this.#options.limits;
     if (this.#queuedBytes + bytes <= logQueueBytesMax) return;
     throw new CodedError(
@@ -192,6 +209,7 @@ export class CommitLog {
     const batch = this.#batches[0];
     if (batch === undefined || this.#failed) return;
     this.#busy = true;
+    this.#busySinceMs = performance.now();
     if (batch.segment === this.#segment.number) this.#writeBatch(batch);
     else {
       this.#rotate(batch.segment).then(

@@ -9,6 +9,7 @@ const usual = {
   logBatchBytesMax: limits.logBatchBytesMax,
   logBatchWritesMax: limits.logBatchWritesMax,
   logQueueBytesMax: limits.logQueueBytesMax,
+  logStallMs: limits.logStallMs,
   openPartitionFilesMax: limits.openPartitionFilesMax,
   walBytesMax: limits.walBytesMax,
   memtableRowsMax: limits.memtableRowsMax,

@@ -12,9 +12,11 @@ export function storeDisk(parts: StoreParts) {
     free: async () => {
       const { disk } = parts;
       const { bytes: freeBytes, inodes: freeInodes } = await disk.free();
-      const unwritable = await disk.unwritable();
+      const unwritable = parts.log.stall ?? (await disk.unwritable());
       return { freeBytes, totalBytes: await disk.totalBytes(), freeInodes, unwritable };
     },
+    /** Why writes wait: the disk hangs. Null: it does not. */
+    stall: () => parts.log.stall,
     /**
      * Bytes that a copy of each usable partition has to carry: file and WAL as they are on the
      * disk. 0 for a partition without a file.

@@ -16,6 +16,8 @@ function portsWith(
   shape: Partial<Record<'isMembersOnly' | 'isGranted' | 'isPending' | 'isWaiting', true>> & {
     /** The highest version that was ever active. */
     readonly highest?: number;
+    /** Why the disk hangs. */
+    readonly stall?: string;
     /** Rings of which no version can be read. */
     readonly unreadable?: readonly string[];
   } = {},
@@ -34,7 +36,7 @@ function portsWith(
       highestOnDisk: () => ({ version: shape.highest ?? 1 }),
       unreadable: () => shape.unreadable ?? [],
     },
-    store: { info },
+    store: { info, disk: { stall: () => shape.stall ?? null } },
     guard: { isGranted: () => shape.isGranted === true, isPending: shape.isPending === true },
     proven: { isMembersOnly: () => shape.isMembersOnly === true },
     reconnects: { isWaiting: shape.isWaiting === true },
@@ -114,5 +116,13 @@ test('a server that fell back to an older ring is not ready', () => {
     ready: false,
     rings: [{ ring: 'small', ready: false, notReady: 0 }],
     waiting: [{ ring: 'small', notReady: 0, why: 'RING_STALE' }],
+  });
+});
+
+test('a server whose disk hangs is not ready', () => {
+  const ports = portsWith({ small: [0, 1, 2, 3] }, [small], { stall: 'a write does not return' });
+  expect(readyAnswer(ports, 'small')).toMatchObject({
+    ready: false,
+    waiting: [{ ring: 'small', notReady: 0, why: 'DISK_HANGS' }],
   });
 });

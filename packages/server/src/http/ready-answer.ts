@@ -6,7 +6,7 @@ import type { PeerReconnects } from '../peers/peer-reconnects.ts';
 import { type ActiveRing, activeDuties } from '../rings/active-ring.ts';
 import { notReadyHere, type StatusPorts } from '../status/status.ts';
 
-type WhyNot = 'CALLER_UNPROVEN' | 'JUST_STARTED' | 'RING_STALE';
+type WhyNot = 'CALLER_UNPROVEN' | 'DISK_HANGS' | 'JUST_STARTED' | 'RING_STALE';
 
 interface ReadyAnswer {
   readonly ready: boolean;
@@ -22,6 +22,7 @@ interface ReadyAnswer {
     readonly notReady: number;
     /**
      * CALLER_UNPROVEN: the ring does not name this server, and its devices would not answer it.
+     * DISK_HANGS: a write of the commit log does not return, so this server stores nothing.
      * JUST_STARTED: the ring names this server, but some of its other servers may not have
      * reconnected to it. RING_STALE: a newer version was active here, or the only one, and its file
      * cannot be read, for example after a downgrade.
@@ -77,5 +78,6 @@ function whyNot(ports: ReadyPorts, active: ActiveRing): WhyNot | null {
   const { keyspace, version } = active.ring;
   if (version < (ports.rings.highestOnDisk(keyspace)?.version ?? 0)) return 'RING_STALE';
   if (!isGatewayAccepted(ports, active)) return 'CALLER_UNPROVEN';
+  if (active.self !== null && ports.store.disk.stall() !== null) return 'DISK_HANGS';
   return active.self !== null && ports.reconnects.isWaiting ? 'JUST_STARTED' : null;
 }

@@ -107,7 +107,7 @@ function serverMetrics({ gauge }: Makers) {
     ),
     unwritable: gauge(
       'ringwright_unwritable',
-      '1: no file can be created in the data directory, so writes coordinated here fail',
+      '1: no file can be created in the data directory, or its disk hangs: writes fail here',
     ),
     unreachablePeers: gauge(
       'ringwright_unreachable_peers',
