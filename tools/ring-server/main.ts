@@ -1,8 +1,10 @@
 // Program: one storage server for one device; `check DIR`, an audit of its data at rest; or
 // `inspect DIR`, a look at what it holds.
 import { flushCompileCache } from 'node:module';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
+import { diskCallsMsMax, stopMsMax } from '@ringwright/base/limits-store';
 import { printable, printableLines } from '@ringwright/base/printable';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { shortenedWords } from '@ringwright/base/shortened';
@@ -43,13 +45,14 @@ async function main(): Promise<void> {
   const onFailure = (error: CodedError): void => {
     log.fatal({ error }, 'the store failed; exiting, so that a restart reads it from disk');
     tell(error);
-    process.exit(STORE_FAILED_EXIT);
+    void end(STORE_FAILED_EXIT);
   };
   const starting = startServer(options, { log, onFailure });
   // Signals are handled from now on: requests are answered before the start has ended. A second
   // signal ends the process at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
+      limitStop(log);
       // A server that failed to start ends by itself.
       void starting.then((server) => stop(server, signal, log)).catch(() => undefined);
     });
@@ -84,10 +87,32 @@ async function stop(server: RunningServer, signal: NodeJS.Signals, log: Logger):
     log.info({ ms: Math.round(performance.now() - began) }, `stopped: ${where}`);
   } catch (error) {
     log.fatal({ error }, 'not stopped cleanly: the next start replays the log');
-    process.exit(STORE_FAILED_EXIT);
+    return end(STORE_FAILED_EXIT);
   }
   // Exits at once: the files are consistent, and would otherwise be closed one by one.
-  process.exit(signal === 'SIGINT' ? 130 : 0);
+  await end(signal === 'SIGINT' ? 130 : 0);
+}
+
+/** A disk that hangs would keep the process for ever, also during its start. */
+function limitStop(log: Logger): void {
+  const onTime = (): void => {
+    log.fatal('not stopped in time, the disk may hang: the next start replays the log');
+    void end(STORE_FAILED_EXIT);
+  };
+  setTimeout(onTime, stopMsMax).unref();
+}
+
+/**
+ * Node's exit waits for the calls of the thread pool, without an end if the disk hangs. SIGKILL
+ * does not wait, and the log has everything.
+ */
+async function end(code: number): Promise<void> {
+  const endsAt = performance.now() + diskCallsMsMax;
+  while (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
+    if (performance.now() > endsAt) process.kill(process.pid, 'SIGKILL');
+    await pause(10);
+  }
+  process.exit(code);
 }
 
 /** Prints what happened, and what to do. */
@@ -104,5 +129,5 @@ main().catch((error: unknown) => {
   if (coded === null) throw error;
   tell(coded);
   // Ends whatever is still in progress: a server that could not start exits.
-  process.exit(coded.exit);
+  return end(coded.exit);
 });

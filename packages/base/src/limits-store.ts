@@ -139,5 +139,9 @@ assert(logBatchBytesMax <= logQueueBytesMax, 'a batch fits the queue');
  * next start replays it. Whoever stops a server waits 2 s.
  */
 export const leavingMsMax = 1_000;
+/** The longest stop, where the disk hangs: less than the 30 s after which systemd kills. */
+export const stopMsMax = 20_000;
+/** How long a process that ends waits for calls of its disk. */
+export const diskCallsMsMax = 2_000;
 /** Enough for the threads of the pool, and for the file system to sync several in one go. */
 export const filesSyncedAtOnce = 8;
