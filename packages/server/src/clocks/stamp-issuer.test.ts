@@ -3,6 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
 import { compareStamps, type Stamp, zeroStamp } from '@ringwright/base/stamp';
@@ -160,6 +161,14 @@ test('a clean stop returns the unused part of the reservation', async () => {
   await machine.restart();
   expect(machine.savedMs).toBe(last.ms + 1);
   await expect(machine.issue()).resolves.toMatchObject({ ms: last.ms + 1 });
+});
+
+test('a write whose stamp cannot be reserved may go to another server', async () => {
+  const clock = new HybridClock(() => startMs);
+  const save = (): Promise<void> => Promise.reject(new CodedError('DISK_FAILED', 'EIO'));
+  const issuer = new StampIssuer({ clock, savedMs: 0, save });
+  const failure = { code: 'DISK_FAILED', outcome: 'not-done' };
+  await expect(Promise.resolve(issuer.issue(0))).rejects.toMatchObject(failure);
 });
 
 test('clock.json keeps the reservation, and an invalid file is refused', async () => {

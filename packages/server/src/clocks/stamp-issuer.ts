@@ -2,7 +2,7 @@
 // earlier one, even if the machine's clock was set back while the server was down.
 
 import { join } from 'node:path';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
 import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
@@ -73,7 +73,12 @@ export class StampIssuer {
     const roomMs = clockAheadMsMax - clock.aheadMs(stamp);
     const ms = stamp.ms + Math.max(1, Math.min(stampsReservedMs, roomMs));
     if (ms <= this.#reservedMs) return;
-    await save(ms);
+    try {
+      await save(ms);
+    } catch (error) {
+      // No stamp was issued, so no device was asked: another server may take the write.
+      throw withDetails(error, { outcome: 'rejected' });
+    }
     // failpoint: stamps.saved
     this.#reservedMs = ms;
   }
