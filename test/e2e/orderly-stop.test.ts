@@ -56,7 +56,7 @@ test('no write of a client fails while servers are stopped one after another', a
 const hang = "import { open } from 'node:fs'; open(process.env.PIPE, 'r', () => undefined);";
 
 test('a server that is stopped while a call of its disk never returns ends itself', async () => {
-  const cluster = await clusterForTest({ servers: 1, partitions: 4 });
+  const cluster = await clusterForTest({ servers: 1, partitions: 4, replicas: 1 });
   const [server] = cluster.servers;
   await server!.stop();
   const pipe = path.join(server!.place.data, '../pipe');
