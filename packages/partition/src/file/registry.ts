@@ -49,8 +49,12 @@ export class Registry {
 
   /** Returns the partitions in which an operation met damage since the last call. */
   takeSuspects(): readonly Partition[] {
-    const found = [...this.all()].filter(({ isSuspect }) => isSuspect);
-    for (const partition of found) partition.isSuspect = false;
+    const found: Partition[] = [];
+    for (const partition of this.all()) {
+      if (!partition.isSuspect) continue;
+      partition.isSuspect = false;
+      found.push(partition);
+    }
     return found;
   }
 
