@@ -1,9 +1,10 @@
 // The commit log, with group commit: while one batch is being synced, the next one gathers.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
-import { type FileIdentity, whyLost } from '../file/file-identity.ts';
+import { whyLost } from '../file/file-identity.ts';
 import type { Partition } from '../file/partition.ts';
 import type { Write } from '../file/record.ts';
+import { FinishedSegments } from './finished-segments.ts';
 import {
   addToBatch,
   bytesInBatch,
@@ -41,13 +42,6 @@ interface CommitLogOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-interface FinishedSegment {
-  readonly file: string;
-  readonly identity: FileIdentity | null;
-  /** Why the segment was found truncated when it ended; null if it was not. */
-  readonly emptied: string | null;
-}
-
 export class CommitLog {
   readonly #options: CommitLogOptions;
   #segment: LogSegment;
@@ -67,7 +61,7 @@ export class CommitLog {
   #lastFrame: DurableFrame | null = null;
   /** The frame that was the last one at the previous check of the file. */
   #frameBefore: DurableFrame | null = null;
-  readonly #finished = new Map<number, FinishedSegment>();
+  readonly finished = new FinishedSegments();
   /**
    * Where gathered batches will go: the segment, its size including them, and its next dictionary
    * index.
@@ -106,18 +100,6 @@ export class CommitLog {
       if (segment !== this.#segment) return null;
       throw error;
     }
-  }
-
-  /** Like whyLost, for the finished segments from `oldest` on; older ones are no longer needed. */
-  whyFinishedLost(oldest: number): string | null {
-    for (const [number, { file, identity, emptied }] of this.#finished) {
-      if (number < oldest) this.#finished.delete(number);
-      else {
-        const reason = whyLost(file, identity) ?? emptied;
-        if (reason !== null) return reason;
-      }
-    }
-    return null;
   }
 
   /** Makes the next write begin a new segment. */
@@ -274,7 +256,7 @@ export class CommitLog {
     // failpoint: log.segment-finished
     const emptied = await whyEmptied(this.#segment, this.#frameBefore).catch(String);
     const finishedIdentity = identity && { ...identity, bytes };
-    this.#finished.set(finished, { file, identity: finishedIdentity, emptied });
+    this.finished.note(finished, { file, identity: finishedIdentity, emptied });
     const segment = await createSegment(this.#options.directory, number);
     // Entries that are not applied yet must be in the current segment or later: see currentSegment.
     await this.#applying;

@@ -106,5 +106,5 @@ function whyFinishedLost({
   for (const { damage, dirtySegment, neededSegment } of registry.all()) {
     if (damage === null) oldest = Math.min(oldest, dirtySegment, neededSegment);
   }
-  return log.whyFinishedLost(Math.max(oldest, checkpointer.leftSegments));
+  return log.finished.whyLost(Math.max(oldest, checkpointer.leftSegments));
 }
