@@ -48,8 +48,9 @@ export const quorumBugs: readonly SeededBug[] = [
     about: 'a device that cannot be read counts as one that has no record',
     nemeses: [wipedDevice],
     file: 'packages/server/src/coordinate/quorum-read.ts',
-    find: 'isWhole(index) ? record(device) : stamp(device);',
-    replace: 'Promise.resolve(isWhole(index) ? record(device) : stamp(device)).catch(() => null);',
+    find: 'isWhole(index, hasRecord) ? record(device) : stamp(device);',
+    replace:
+      'Promise.resolve(isWhole(index, hasRecord) ? record(device) : stamp(device)).catch(() => null);',
   },
   {
     name: 'newer-stamp-ignored',

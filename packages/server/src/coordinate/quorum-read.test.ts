@@ -123,6 +123,18 @@ test('if holders agree, one sends its record and the others their stamps, each o
   }
 });
 
+test('a device that replaces a slow one sends its record only if none has arrived', async () => {
+  const callsWhere = async (slow: number): Promise<string[]> => {
+    const holders = new Holders(1, 5);
+    for (let device = 0; device < devices; device += 1) holders.put(device, 7);
+    holders.moods[slow] = 'stopped';
+    expect((await gather(holders, 3)).found).toMatchObject({ newest: recordOf(7) });
+    return holders.calls;
+  };
+  expect(await callsWhere(0)).toEqual(['read 0', 'stamp 1', 'read 2']);
+  expect(await callsWhere(1)).toEqual(['read 0', 'stamp 1', 'stamp 2']);
+});
+
 const placeOf = (written: string): { region: number; zone: number } => {
   const { region, zone } = parseFailureDomain(written);
   return { region, zone: zone! };

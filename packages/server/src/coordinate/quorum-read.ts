@@ -34,9 +34,9 @@ export interface QuorumReadRequest {
 /**
  * Reads a key. Stamps tell who holds the newest record, and values are long. So one device sends
  * its record, and the others that are asked at once send stamps (Cassandra's digest reads). Devices
- * that replace a slow or failed one send records. If the highest stamp came without its record, all
- * devices are asked again for their records: an independent read, whatever was written in the
- * meantime. Rejects like askSlots.
+ * that replace a slow or failed one send records too, unless one has arrived. If the highest stamp
+ * came without its record, all devices are asked again for their records: an independent read,
+ * whatever was written in the meantime. Rejects like askSlots.
  */
 export function quorumRead(
   devices: DeviceCaller,
@@ -44,7 +44,11 @@ export function quorumRead(
 ): MaybePromise<QuorumReadResult> {
   const { slots, needed } = gather;
   return andThen(
-    readSlots(devices, gather, (index) => index === 0 || index >= needed),
+    readSlots(
+      devices,
+      gather,
+      (index, hasRecord) => index === 0 || (index >= needed && !hasRecord),
+    ),
     (answers) => {
       const found = newestIn(answers);
       if (found !== null) return found;
@@ -66,21 +70,25 @@ type Found = SlotAnswer<WireContent | Stamp | null>;
 function readSlots(
   devices: DeviceCaller,
   { active, partition, key, slots, needed, own }: QuorumReadRequest,
-  isWhole: (index: number) => boolean,
+  isWhole: (index: number, hasRecord: boolean) => boolean,
 ): MaybePromise<Found[]> {
   const { keyspace, version: ringVersion } = active.ring;
   const request = { keyspace, ringVersion, partition, key };
+  let hasRecord = false;
   const record = (device: number): MaybePromise<WireContent | null> =>
     andThen(
       device === active.self && own !== undefined
         ? own
         : devices.call({ active, device }, recordRead, request),
-      (answer) => answer.record,
+      (answer) => {
+        hasRecord ||= answer.record !== null;
+        return answer.record;
+      },
     );
   const stamp = (device: number): MaybePromise<Stamp | null> =>
     andThen(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
   const ask = (device: number, index: number): MaybePromise<WireContent | Stamp | null> =>
-    isWhole(index) ? record(device) : stamp(device);
+    isWhole(index, hasRecord) ? record(device) : stamp(device);
   return askSlots({ active, slots, needed, ask });
 }
 
