@@ -127,7 +127,8 @@ export function isEmpty({ hasFile, file }: Partition): boolean {
 /** Marks a partition as damaged if the error is damage of its file; throws any other error. */
 export function noteDamage(partition: Partition, error: unknown): CodedError {
   if (!isDamage(error)) throw error;
-  partition.isSuspect = true;
+  // Only once: later operations are refused for the same damage.
+  partition.isSuspect ||= partition.damage === null;
   partition.damage ??= damageError(error, partition);
   return partition.damage;
 }
