@@ -72,7 +72,9 @@ async function expectAll(servers: readonly ServerUnderTest[], round: number): Pr
   }
 }
 
-test('old and new servers are pushed to, serve together and copy from each other', async () => {
+test('old and new servers are pushed to, serve together and copy from each other', {
+  timeout: 120_000,
+}, async () => {
   expect(oldestWireVersion).toBeLessThan(wireVersion);
   await using folder = await scratchFolder();
   const servers = await fiveServers(folder.path);
