@@ -16,7 +16,7 @@ export const logBatchWritesMax = 1_024;
 export const replacedTurnBytesMax = 16 * MIB;
 /** Bytes of writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
 export const logQueueBytesMax = 64 * MIB;
-/** The disk hangs if one write of the log takes so long. Other servers wait no longer for it. */
+/** A disk hangs if a write of the log takes longer: other servers stop waiting for it then. */
 export const logStallMs = peerCallTimeoutMs;
 /**
  * Minimum of files open at once, whatever the machine's memory. There are fewer only where

@@ -15,13 +15,10 @@ export function conditionOf(text: string | undefined): Condition | null {
   if (text === 'absent' || text === 'present') return text;
   const stamp = parseStampOrTag(text);
   if (stamp !== null) return stamp;
-  throw new CodedError(
-    'USAGE',
-    `unknown condition ${printable(JSON.stringify(text.slice(0, 64)))}`,
-    {
-      hint: "use 'absent', 'present', or the stamp or ETag of a record",
-    },
-  );
+  const typed = printable(JSON.stringify(text.slice(0, 64)));
+  throw new CodedError('USAGE', `unknown condition ${typed}`, {
+    hint: "use 'absent', 'present', or the stamp or ETag of a record",
+  });
 }
 
 const levels: readonly string[] = consistencyField.options;
@@ -29,13 +26,10 @@ const levels: readonly string[] = consistencyField.options;
 /** JavaScript programs may pass anything. Throws CONSISTENCY_INVALID. */
 export function checkConsistency<Level extends ConsistencyLevel | undefined>(level: Level): Level {
   if (level === undefined || levels.includes(level)) return level;
-  throw new CodedError(
-    'CONSISTENCY_INVALID',
-    `'${printable(String(level))}' is not a consistency level`,
-    {
-      hint: `use ${levels.join(', ')}`,
-    },
-  );
+  const typed = printable(String(level));
+  throw new CodedError('CONSISTENCY_INVALID', `'${typed}' is not a consistency level`, {
+    hint: `use ${levels.join(', ')}`,
+  });
 }
 
 /** Maximum of a timer: longer ones fire at once. */

@@ -43,15 +43,17 @@ export function* applyWrites<W extends LoggedEntry & { readonly partition: Parti
     else group.push(entry);
   }
   let changed = new Set<Partition>();
-  let share = { bytesLeft: replacedTurnBytesMax };
+  const share = { bytesLeft: replacedTurnBytesMax };
+  const inTurn = { ...options, share };
   for (const [partition, group] of groups) {
     for (let rest: readonly W[] = group; rest.length > 0; ) {
       if (share.bytesLeft <= 0) {
         yield changed;
-        [changed, share] = [new Set(), { bytesLeft: replacedTurnBytesMax }];
+        changed = new Set();
+        share.bytesLeft = replacedTurnBytesMax;
       }
       changed.add(partition);
-      rest = rest.slice(applyGroup(partition, rest, { ...options, share }));
+      rest = rest.slice(applyGroup(partition, rest, inTurn));
     }
   }
   return changed;

@@ -61,6 +61,7 @@ export class CommitLog {
   #lastFrame: DurableFrame | null = null;
   /** The frame that was the last one at the previous check of the file. */
   #frameBefore: DurableFrame | null = null;
+  /** The segments before the current one. */
   readonly finished = new FinishedSegments();
   /**
    * Where gathered batches will go: the segment, its size including them, and its next dictionary
