@@ -29,7 +29,7 @@ const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const atOnce = 10;
 const timeoutMs = 60_000 + rounds * 100;
 /** A generous limit: if a parser kept its input, the growth would be far larger. */
-const residentGrowthBytesMax = 600 * 1024 * 1024;
+const residentGrowthBytesMax = 400 * 1024 * 1024;
 
 let cluster: Cluster;
 let port = 0;

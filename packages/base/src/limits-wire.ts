@@ -50,8 +50,8 @@ export const unreadBytesMax = peerQueueBytesMax + socketMessageBytesMax;
 export const answeringBytesMax = 2 * peerQueueBytesMax;
 /** The same for all connections of a server; beyond it each connection gets one frame at a time. */
 export const answeringAllBytesMax = 8 * answeringBytesMax;
-/** Memory of a call besides its bytes, while it is being answered. */
-export const answeringCallBytes = 1 * KIB;
+/** Memory of a call besides its bytes, while it is being answered: a get that waits has 8 KiB. */
+export const answeringCallBytes = 8 * KIB;
 /** The slowest line that still carries every message, 1 Mbit/s: bytes per millisecond. */
 export const slowLinkRate = 125;
 /** Shorter messages take a moment on the slowest line. */

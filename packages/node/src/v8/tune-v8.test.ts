@@ -52,7 +52,9 @@ const burstProgram = `
   }
   const hold = growWhenHindered({ tickMs: 20, collectingMs: Infinity, newSpaceBytesMax: 1 });
   const before = await burst();
-  const held = await burst();
+  // Growth stays. But on a busy machine V8 adds pages for a moment: once, it had 6 MiB, not 2.
+  let held = Infinity;
+  for (let more = 0; more < 5; more += 1) held = Math.min(held, await burst());
   hold();
   growWhenHindered({ tickMs: 20, collectingMs: 0, newSpaceBytesMax: 1 });
   // V8 grows it when it next collects behind a tick: on a busy machine that takes some bursts.
@@ -66,7 +68,7 @@ test('the young generation grows in a burst only if its collections hinder the p
   const { before, held, grown } = JSON.parse(
     execFileSync(process.execPath, args, { encoding: 'utf8' }),
   );
-  // Growing means doubling. One more page may be there when it is measured.
+  // Growing means doubling.
   expect(held).toBeLessThan(2 * before);
   expect(grown).toBeGreaterThanOrEqual(2 * before);
 });

@@ -1,33 +1,40 @@
 // Limits the long values that this device reads in one turn of the event loop, for all requests
 // together. Otherwise one request for many keys, or many in one pipeline, would keep the others
 // waiting until its last value is read.
-import { setImmediate as laterTurn } from 'node:timers';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers';
 import { longReadsBytesMax, longValueBytesMin } from '@ringwright/base/limits-listeners';
-import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 
 export class LongReads {
   #bytes = 0;
+  /** What waits for a later turn, in the order in which it came. */
+  #waiting: (() => void)[] = [];
 
   /** Calls `read` at once, or in a later turn, after the calls that wait already. */
   run<Result>(read: () => MaybePromise<Result>): MaybePromise<Result> {
-    return this.#areSpent ? this.#runLater(read) : read();
+    if (!this.#isSpent && this.#waiting.length === 0) return read();
+    return new Promise((resolve) => this.#waiting.push(() => resolve(tryCall(read))));
   }
 
   /** To be called with each value read. */
   note(value: Uint8Array | null): void {
     if (value === null || value.length < longValueBytesMin) return;
-    if (this.#bytes === 0) laterTurn(() => (this.#bytes = 0));
+    if (this.#bytes === 0) setImmediate(() => this.#beginTurn());
     this.#bytes += value.length;
   }
 
-  get #areSpent(): boolean {
+  get #isSpent(): boolean {
     return this.#bytes >= longReadsBytesMax;
   }
 
-  async #runLater<Result>(read: () => MaybePromise<Result>): Promise<Result> {
-    // Nothing may come between this check and the read.
-    while (this.#areSpent) await setImmediate();
-    return read();
+  #beginTurn(): void {
+    this.#bytes = 0;
+    let begun = 0;
+    while (begun < this.#waiting.length && !this.#isSpent) {
+      this.#waiting[begun]?.();
+      begun += 1;
+    }
+    // If some still wait, the bytes of this turn are spent: another one was planned with the first.
+    this.#waiting.splice(0, begun);
   }
 }
