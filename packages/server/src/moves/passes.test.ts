@@ -59,3 +59,23 @@ test('a step of one ring that ended begins no pass of the others', async () => {
   expect(begun).toEqual(['cities', 'towns', 'cities']);
   passes.close();
 });
+
+test('what changes at the very end of a pass is seen by another pass', async () => {
+  for (let microtasks = 0; microtasks < 12; microtasks += 1) {
+    const { passes, begun } = passesOf(1);
+    passes.begin('cities');
+    for (let count = 0; count < microtasks; count += 1) await Promise.resolve();
+    passes.begin('cities');
+    await passes.idle('cities');
+    expect(begun, `after ${microtasks} microtasks`).toHaveLength(2);
+    passes.close();
+  }
+});
+
+test('whoever waits for a ring that was activated in this turn waits for its pass', async () => {
+  const { passes, begun } = passesOf(1);
+  setImmediate(() => passes.begin('cities'));
+  await passes.idle('cities');
+  expect(begun).toEqual(['cities']);
+  passes.close();
+});

@@ -1,5 +1,6 @@
 // Decides when passes over a keyspace run: one at a time, again if something changed meanwhile,
 // soon after steps that ended, and after a pause for steps that failed.
+import { setImmediate } from 'node:timers/promises';
 import { getOrMake } from '@ringwright/base/get-or-make';
 import { dutyRetryMs, dutyRetryMsMax, failureTellingMs } from '@ringwright/base/limits-copies';
 import { messageOf } from '@ringwright/base/thrown';
@@ -58,9 +59,7 @@ export class Passes {
     const state = this.#stateOf(keyspace);
     state.isQueued = true;
     if (state.pass !== null || this.#closed) return;
-    state.pass = this.#loop(keyspace, state).finally(() => {
-      state.pass = null;
-    });
+    state.pass = this.#loop(keyspace, state);
   }
 
   /** Begins a pass soon, after a load or a drain. */
@@ -115,8 +114,9 @@ export class Passes {
     return failing.map(([step, { reason, room }]) => ({ step, reason, room }));
   }
 
-  /** Resolves when no pass runs. */
+  /** Resolves when no pass runs: none over a ring that was activated in this turn either. */
   async idle(keyspace: string): Promise<void> {
+    await setImmediate(); // such a pass begins then
     await this.#stateOf(keyspace).pass;
   }
 
@@ -137,6 +137,8 @@ export class Passes {
       }
       state.tookMs = this.#ports.monotonicMs() - startedMs;
     }
+    // In the turn of the last check: what is queued a moment later would begin no pass otherwise.
+    state.pass = null;
   }
 
   #later(pauseMs: number, work: () => void): void {

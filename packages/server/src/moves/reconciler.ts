@@ -150,7 +150,7 @@ export class Reconciler {
     this.#passes.begin(keyspace);
   }
 
-  /** Resolves when no pass runs: then all files that can be opened are open. */
+  /** See Passes.idle. All files that can be opened are open then. */
   idle(keyspace: string): Promise<void> {
     return this.#passes.idle(keyspace);
   }

@@ -32,7 +32,10 @@ export interface ReplicaPorts {
   readonly inFlight: InFlight;
   readonly longReads: LongReads;
   readonly rounds: RoundQueue;
-  /** Resolves when all files of a keyspace that can be opened now are open. */
+  /**
+   * Resolves when all files that can be opened now are open, also those of a ring that was
+   * activated in this turn.
+   */
   readonly opened: (keyspace: string) => Promise<void>;
 }
 
@@ -247,6 +250,7 @@ export function answerStamp(
 
 /** Whether this device has this very record, or a newer one of its key. */
 function isHere(store: Store, request: WriteRequest): boolean {
+  if (store.marks(request.keyspace, request.partition) === null) return false;
   const held = store.read(request.keyspace, request.partition, request.key);
   return held !== null && compareStamps(held, request) >= 0;
 }
