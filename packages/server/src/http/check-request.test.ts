@@ -190,6 +190,7 @@ const malformed: readonly string[] = [
   'GET /healthz HTTP/1.1\r\nhost : localhost\r\n\r\n',
   'GET /healthz HTTP/1.1\r\nhost: localhost\r\n folded: x\r\n\r\n',
   `${put}\r\nhost: localhost\r\ntransfer-encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n`,
+  'PUT /v1/cities/planted HTTP/1.0\r\n\r\nits value',
   'GET\r\n\r\n',
 ];
 

@@ -20,10 +20,11 @@ const knownVersions: ReadonlySet<string> = new Set(['1.0', '1.1']);
  * Returns USAGE for another version of HTTP, such as 0.9, for more than one Host header, and for
  * none in HTTP/1.1: proxies on the way may see differently where the request ends or for whom it
  * is. Also for a transfer coding other than chunked: Node would give the coded bytes as the body.
- * Null for a well-formed request.
+ * And for a PUT or POST of HTTP/1.0 without its length, which RFC 1945 (8.3) requires: Node would
+ * give an empty body. Null for a well-formed request.
  */
 export function malformationOf(request: IncomingMessage): CodedError | null {
-  const { httpVersion, rawHeaders, headers } = request;
+  const { httpVersion, method, rawHeaders, headers } = request;
   if (!knownVersions.has(httpVersion)) {
     const message = `HTTP ${httpVersion} is not supported`;
     return new CodedError('USAGE', message, { hint: 'use HTTP/1.1 or HTTP/1.0' });
@@ -32,6 +33,11 @@ export function malformationOf(request: IncomingMessage): CodedError | null {
   if (coding.toLowerCase() !== 'chunked') {
     const message = `transfer coding '${shortened(coding, SHOWN_CHARACTERS)}' is not supported`;
     return new CodedError('USAGE', message, { hint: 'use chunked, or send a content-length' });
+  }
+  const hasBody = method === 'PUT' || method === 'POST';
+  if (httpVersion === '1.0' && hasBody && headers['content-length'] === undefined) {
+    const hint = 'send a content-length, 0 for an empty value, or use HTTP/1.1';
+    return new CodedError('USAGE', `a ${method} of HTTP/1.0 has no content-length`, { hint });
   }
   // Of several Host headers, Node shows only the first.
   let hosts = 0;
