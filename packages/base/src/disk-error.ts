@@ -2,7 +2,7 @@
 import { CodedError } from './coded-error.ts';
 import { codeOf } from './thrown.ts';
 
-const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL']);
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'DISK_FULL']);
 
 const HINTS: Readonly<Record<string, string>> = {
   ENOENT: 'a folder in that path does not exist: create it, or name another path',

@@ -112,3 +112,10 @@ test('a closed carrier ends its copies and begins no others', async () => {
   expect(() => made.begin(cut.task)).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
   await expect(made.port()).rejects.toMatchObject({ code: 'STORE_CLOSED' });
 });
+
+test('a file that cannot be made here is a failure of the disk here', async () => {
+  const { promise: failed, resolve } = Promise.withResolvers<CopyReport>();
+  const begun = carrier().begin({ onReport: resolve, onLost: () => undefined });
+  begun({ ...order, parts: [{ path: join(folder, 'none', 'data.db'), bytes: 1 }] });
+  expect(await failed).toMatchObject({ kind: 'failed', code: 'DISK_FAILED' });
+});

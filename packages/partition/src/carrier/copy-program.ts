@@ -3,7 +3,7 @@
 import { flushCompileCache } from 'node:module';
 import { messageOf } from '@ringwright/base/thrown';
 import { takeOrders } from '@ringwright/node/background-program';
-import { type CopyOrder, tellStore } from './copy-work.ts';
+import { type CopyOrder, tellFailed, tellStore } from './copy-work.ts';
 import { FileReceiver } from './receive-files.ts';
 import { FileSender } from './send-files.ts';
 
@@ -37,9 +37,8 @@ async function take(order: CopyOrder): Promise<void> {
   try {
     await follow(order);
   } catch (error) {
-    const message = messageOf(error);
-    if ('id' in order) tellStore({ kind: 'failed', id: order.id, code: 'PEER_FAILED', message });
-    else tellStore({ kind: 'not-listening', message });
+    if ('id' in order) tellFailed(order.id, error);
+    else tellStore({ kind: 'not-listening', message: messageOf(error) });
   }
 }
 

@@ -1,4 +1,6 @@
 // The messages between a store and its carrier.
+import { diskError, isDiskFull } from '@ringwright/base/disk-error';
+import { messageOf } from '@ringwright/base/thrown';
 import { answerParent } from '@ringwright/node/background-program';
 
 /** A file, and how many of its bytes belong to the copy: a growing file has more. */
@@ -59,7 +61,12 @@ export type CopyReport =
       received: number;
       message: string;
     }
-  | { readonly kind: 'failed'; readonly id: number; readonly code: string; message: string };
+  | {
+      readonly kind: 'failed';
+      readonly id: number;
+      readonly code: 'DISK_FULL' | 'DISK_FAILED' | 'PEER_FAILED';
+      message: string;
+    };
 
 export type CopyAnswer =
   | CopyReport
@@ -68,3 +75,10 @@ export type CopyAnswer =
 
 /** Sends a message to the store from within the carrier. */
 export const tellStore = (answer: CopyAnswer): void => answerParent(answer);
+
+/** Reports the error that ended a copy: of the disk here, or of the other side. */
+export function tellFailed(id: number, error: unknown): void {
+  const ofOthers = diskError(error) === null ? 'PEER_FAILED' : 'DISK_FAILED';
+  const code = isDiskFull(error) ? 'DISK_FULL' : ofOthers;
+  tellStore({ kind: 'failed', id, code, message: messageOf(error) });
+}

@@ -1,6 +1,7 @@
 // The files of a copy as one stream of bytes. Runs in the carrier.
 import { closeSync, fdatasync, openSync, read, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { CodedError } from '@ringwright/base/coded-error';
 import type { FilePart } from './copy-work.ts';
 
 const readAt = promisify(read);
@@ -50,13 +51,13 @@ export class PartFiles {
     return bytesRead;
   }
 
-  /** Throws an Error if the disk takes fewer bytes. */
+  /** Throws DISK_FULL if the disk takes fewer bytes, and the file system's errors. */
   write(piece: Uint8Array, at: number): void {
     for (let done = 0; done < piece.length; ) {
       const { fd, start, bytes } = this.#partAt(at + done);
       const length = Math.min(piece.length - done, start + bytes - at - done);
       const written = writeSync(fd, piece, done, length, at + done - start);
-      if (written === 0) throw new Error('the disk takes no more bytes');
+      if (written === 0) throw new CodedError('DISK_FULL', 'the disk takes no more bytes');
       done += written;
     }
   }

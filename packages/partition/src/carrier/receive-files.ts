@@ -19,7 +19,7 @@ import {
   type StreamCipher,
   streamCipher,
 } from './copy-greeting.ts';
-import { type OrderOf, tellStore } from './copy-work.ts';
+import { type OrderOf, tellFailed, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 
 interface IncomingFiles {
@@ -159,9 +159,7 @@ export class FileReceiver {
 
   #failed(id: number, error: unknown): void {
     this.end(id);
-    const message = messageOf(error);
-    const isFull = /ENOSPC|takes no more/.test(message);
-    tellStore({ kind: 'failed', id, code: isFull ? 'DISK_FULL' : 'PEER_FAILED', message });
+    tellFailed(id, error);
   }
 }
 

@@ -14,12 +14,11 @@ import {
   copySilenceMsMax,
   copyWriteBytes,
 } from '@ringwright/base/limits-copies';
-import { messageOf } from '@ringwright/base/thrown';
 import { TokenBucket } from '@ringwright/base/token-bucket';
 import { afterOrders } from '@ringwright/node/background-program';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import { greetingBytes, packHead, streamCipher, ticketOf } from './copy-greeting.ts';
-import { type FilePart, type OrderOf, tellStore } from './copy-work.ts';
+import { type FilePart, type OrderOf, tellFailed, tellStore } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 
 interface OutgoingFiles {
@@ -161,8 +160,7 @@ export class FileSender {
     } catch (error) {
       socket.destroy();
       if (socket.destroyed && !this.#outgoing.has(outgoing.id)) return;
-      const message = messageOf(error);
-      tellStore({ kind: 'failed', id: outgoing.id, code: 'PEER_FAILED', message });
+      tellFailed(outgoing.id, error);
     }
   }
 

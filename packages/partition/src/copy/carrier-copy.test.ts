@@ -61,3 +61,14 @@ test.each(['synced', 'given up'] as const)('after its end, %s, none is killed', 
   vi.advanceTimersByTime(2 * copyIdleMsMax);
   expect(kills()).toBe(0);
 });
+
+test.each([
+  ['DISK_FAILED', 'DISK_FAILED'],
+  ['DISK_FULL', 'DISK_FULL'],
+  ['PEER_FAILED', 'COPY_INVALID'],
+] as const)('a copy that its carrier ends with %s ends with %s', async (code, expected) => {
+  const { copy, carrier } = begun();
+  const fetched = copy.fetch(endpoint, () => undefined);
+  carrier.onReport({ kind: 'failed', id: 1, code, message: 'why' });
+  await expect(fetched).rejects.toMatchObject({ code: expected, message: 'why' });
+});

@@ -48,8 +48,8 @@ export class CarrierCopy {
   /**
    * Resolves to the keyed checksum of all bytes once they have arrived. Rejects with
    * PEER_UNREACHABLE when the source's carrier was not reached, COPY_CUT when the connection broke:
-   * both may be retried. Otherwise the copy is worthless: COPY_INVALID, DISK_FULL, and COPY_CUT of
-   * a carrier that ended.
+   * both may be retried. Otherwise the copy is worthless: COPY_INVALID, DISK_FULL, DISK_FAILED, and
+   * COPY_CUT of a carrier that ended.
    */
   fetch(endpoint: CarrierEndpoint, onBytes: (received: number) => void): Promise<string> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
@@ -110,8 +110,9 @@ export class CarrierCopy {
         new CodedError(code, `cut off after ${progress}: ${report.message}`),
       );
     } else if (report.kind === 'failed') {
-      const code = report.code === 'DISK_FULL' ? 'DISK_FULL' : 'COPY_INVALID';
-      this.#fail(new CodedError(code, report.message));
+      // A failure of the disk here is not the fault of the source.
+      const isOfDisk = report.code === 'DISK_FULL' || report.code === 'DISK_FAILED';
+      this.#fail(new CodedError(isOfDisk ? report.code : 'COPY_INVALID', report.message));
     }
   }
 

@@ -128,7 +128,10 @@ export class OutgoingCopy {
     } else if (report.kind === 'detached') {
       if (!this.#isUntouched()) this.#fail(changedDuringCopy(this.#partition));
       this.#endHold();
-    } else if (report.kind === 'failed') this.#fail(new CodedError('COPY_CUT', report.message));
+    } else if (report.kind === 'failed') {
+      this.#partition.isSuspect = true; // its file may be unreadable: the scrub will tell
+      this.#fail(new CodedError('COPY_CUT', report.message));
+    }
   }
 
   /** Whether no checkpoint has run since reading began. */

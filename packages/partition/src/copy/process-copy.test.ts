@@ -1,7 +1,9 @@
 // Tests copies from carrier to carrier: which bytes arrive, what ends or invalidates a copy, and
 // that unknown peers cannot block it.
 import { once } from 'node:events';
+import { globSync, truncateSync } from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import { copyGreetingsMax } from '@ringwright/base/limits-copies';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyProxy } from '../../../../test/support/copy-proxy.ts';
@@ -124,6 +126,24 @@ test('a checkpoint while the file is read invalidates the copy', async () => {
   });
   await given.release();
   expect(target.info('test', 0)).toMatchObject({ rows: 0, state: 'filling' });
+});
+
+test('a copy of a file that cannot be read to its end reports the file to the scrub', async () => {
+  await using from = scratch();
+  from.damaged();
+  await using to = scratch();
+  const filled = await from.openReady();
+  await fill(filled, 1_000, 1_000);
+  await filled.close();
+  const [source, target] = [await from.open(), await to.open()];
+  await target.create('test', 0, 'filling');
+  const { given, taken } = await begin(source, target);
+  const file = globSync('partitions/test/0/*/data.db', { cwd: from.directory })[0]!;
+  truncateSync(path.join(from.directory, file), 8_192);
+  await expect(carry(given, taken)).rejects.toMatchObject({ code: 'COPY_CUT' });
+  await expect(given.checksum()).rejects.toThrow('a file ends at 8192 of');
+  expect(source.takeSuspects()).toMatchObject([place0]);
+  await Promise.all([given.release(), taken.discard()]);
 });
 
 /** Sends bytes to the port. Resolves to how many bytes it answers until it closes. */
