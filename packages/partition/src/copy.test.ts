@@ -138,7 +138,8 @@ test('a sync that fails before a copy fails the store for all later calls', asyn
   const checkpoint = vi.spyOn(PartitionFile.prototype, 'checkpoint').mockImplementation(() => {
     throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC');
   });
-  const failure = expect.objectContaining({ code: 'STORE_FAILED' });
+  const message = expect.stringContaining('data.db: disk I/O error');
+  const failure = expect.objectContaining({ code: 'STORE_FAILED', message });
   await expect(store.snapshot('test', 0)).rejects.toEqual(failure);
   checkpoint.mockRestore();
   await expect(store.write([write('a', 'two', 2)])).rejects.toEqual(failure);

@@ -84,7 +84,8 @@ test('a disk error of the file that is closed for room fails the store', async (
   const close = vi.spyOn(PartitionFile.prototype, 'close').mockImplementationOnce(() => {
     throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_WRITE');
   });
-  const failure = { code: 'STORE_FAILED' };
+  const message = expect.stringMatching(/test\/0\/[\w-]+\/data\.db: disk I\/O error/);
+  const failure = { code: 'STORE_FAILED', message };
   await expect(store.write([write('key', 'later', 1, 1)])).rejects.toMatchObject(failure);
   close.mockRestore();
   await expect(store.close()).rejects.toMatchObject(failure);

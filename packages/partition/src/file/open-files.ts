@@ -167,8 +167,13 @@ export class OpenFiles {
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
     partition.file = null;
     this.#openPartitions.delete(partition);
-    file.close();
-    partition.fileIdentities = readFileIdentities(file.db.name);
+    const { name } = file.db;
+    try {
+      file.close();
+    } catch (error) {
+      throw withFileName(error, name);
+    }
+    partition.fileIdentities = readFileIdentities(name);
     noteSynced(partition);
   }
 

@@ -5,7 +5,7 @@ import type { FileIdentities } from './file-identity.ts';
 import type { MarksChange } from './marks-change.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
-import { damageError, isDamage } from './sqlite-errors.ts';
+import { damageError, isDamage, withFileName } from './sqlite-errors.ts';
 
 /** dirtySegment of a partition whose writes are all in its synced file. */
 export const noSegment = Number.POSITIVE_INFINITY;
@@ -126,7 +126,7 @@ export function isEmpty({ hasFile, file }: Partition): boolean {
 
 /** Marks a partition as damaged if the error is damage of its file; throws any other error. */
 export function noteDamage(partition: Partition, error: unknown): CodedError {
-  if (!isDamage(error)) throw error;
+  if (!isDamage(error)) throw withFileName(error, partition.file?.db.name);
   // Only once: later operations are refused for the same damage.
   partition.isSuspect ||= partition.damage === null;
   partition.damage ??= damageError(error, partition);

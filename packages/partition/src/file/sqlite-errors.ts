@@ -28,8 +28,8 @@ export function isCannotOpen(error: unknown): boolean {
 }
 
 /** SQLite's messages say what failed, but not in which of a thousand files. */
-export function withFileName(error: unknown, file: string): unknown {
-  if (!(error instanceof Database.SqliteError)) return error;
+export function withFileName(error: unknown, file: string | undefined): unknown {
+  if (!(error instanceof Database.SqliteError) || file === undefined) return error;
   return new Database.SqliteError(`${file}: ${error.message}`, error.code);
 }
 

@@ -8,7 +8,7 @@ import { partitionName } from '../file/data-paths.ts';
 import { newTables } from '../file/new-partition-file.ts';
 import { isEmpty, noteDamage, type Partition } from '../file/partition.ts';
 import { PartitionFile } from '../file/partition-file.ts';
-import { isDamage } from '../file/sqlite-errors.ts';
+import { isDamage, withFileName } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** What is needed to use the file of a partition. */
@@ -41,8 +41,9 @@ function orDamage<T>(parts: Omit<FileUse, 'files'>, partition: Partition, work: 
     if (isDamage(error)) throw noteDamage(partition, error);
     // The other records of the file may be intact; the scrub will tell.
     if (hasCode(error, 'RECORD_DAMAGED')) partition.isSuspect = true;
-    if (diskError(error) !== null || hasCode(error, 'STORE_FAILED')) parts.fail(error);
-    throw parts.failure ?? error;
+    const named = withFileName(error, partition.file?.db.name);
+    if (diskError(error) !== null || hasCode(error, 'STORE_FAILED')) parts.fail(named);
+    throw parts.failure ?? named;
   }
 }
 
