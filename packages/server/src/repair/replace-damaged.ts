@@ -29,7 +29,9 @@ export async function replaceDamaged(
     const refillingText = refilling === 0 ? '' : `, and ${refilling} more wait to be refilled`;
     const message = `${heldCount} of ${files} files of '${keyspace}' are damaged${refillingText}`;
     const command = `ring-builder trash ${keyspace} confirm`;
-    const hint = `check the disk and the memory of this machine; ${command} lets it replace them`;
+    const hint =
+      'check the disk and the memory of this machine; if they failed only for a moment, restart ' +
+      `the server, which reads the files again; ${command} lets it replace them`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }
   const partitionsToLoad: number[] = [];

@@ -181,7 +181,9 @@ interface Outlook {
 function damageOf(ring: Ring, listing: DiskListing, partitionState: Place): Outlook {
   if (listing.quarantines === 0) return refillOf(ring, listing, partitionState);
   const all = counted(listing.quarantines, 'file');
-  const why = `${all} damaged at once: the device replaces none until you confirm`;
+  const why =
+    `${all} damaged at once: the device replaces none until you confirm; ` +
+    'if its disk failed only for a moment, restart the server, which reads them again';
   return { why, command: `trash ${ring.keyspace} confirm` };
 }
 
