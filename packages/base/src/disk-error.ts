@@ -1,6 +1,6 @@
 // Errors of the file system and of SQLite as errors with a code and a hint. Pure.
 import { CodedError } from './coded-error.ts';
-import { codeOf } from './thrown.ts';
+import { codeOf, messageOf } from './thrown.ts';
 
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'DISK_FULL']);
 
@@ -40,6 +40,22 @@ export function diskError(error: unknown): CodedError | null {
     details: { code, path },
     cause: error,
   });
+}
+
+/** An error of the disk, as it travels between processes; `code`: null for any other error. */
+export interface Failure {
+  readonly code: 'DISK_FULL' | 'DISK_FAILED' | null;
+  readonly message: string;
+}
+
+export function failureBy(error: unknown): Failure {
+  const code = isDiskFull(error) ? 'DISK_FULL' : diskError(error) === null ? null : 'DISK_FAILED';
+  return { code, message: messageOf(error) };
+}
+
+/** The error of the other process. */
+export function errorOf({ code, message }: Failure): Error {
+  return code === null ? new Error(message) : new CodedError(code, message);
 }
 
 /** Returns a CodedError, converting a disk error. Any other error is rethrown. */

@@ -1,6 +1,5 @@
 // The messages between a store and its carrier.
-import { diskError, isDiskFull } from '@ringwright/base/disk-error';
-import { messageOf } from '@ringwright/base/thrown';
+import { type Failure, failureBy } from '@ringwright/base/disk-error';
 import { answerParent } from '@ringwright/node/background-program';
 
 /** A file, and how many of its bytes belong to the copy: a growing file has more. */
@@ -61,12 +60,7 @@ export type CopyReport =
       received: number;
       message: string;
     }
-  | {
-      readonly kind: 'failed';
-      readonly id: number;
-      readonly code: 'DISK_FULL' | 'DISK_FAILED' | 'PEER_FAILED';
-      message: string;
-    };
+  | ({ readonly kind: 'failed'; readonly id: number } & Failure);
 
 export type CopyAnswer =
   | CopyReport
@@ -76,9 +70,7 @@ export type CopyAnswer =
 /** Sends a message to the store from within the carrier. */
 export const tellStore = (answer: CopyAnswer): void => answerParent(answer);
 
-/** Reports the error that ended a copy: of the disk here, or of the other side. */
+/** Reports the error that ended a copy. */
 export function tellFailed(id: number, error: unknown): void {
-  const ofOthers = diskError(error) === null ? 'PEER_FAILED' : 'DISK_FAILED';
-  const code = isDiskFull(error) ? 'DISK_FULL' : ofOthers;
-  tellStore({ kind: 'failed', id, code, message: messageOf(error) });
+  tellStore({ kind: 'failed', id, ...failureBy(error) });
 }

@@ -65,7 +65,7 @@ test.each(['synced', 'given up'] as const)('after its end, %s, none is killed', 
 test.each([
   ['DISK_FAILED', 'DISK_FAILED'],
   ['DISK_FULL', 'DISK_FULL'],
-  ['PEER_FAILED', 'COPY_INVALID'],
+  [null, 'COPY_INVALID'],
 ] as const)('a copy that its carrier ends with %s ends with %s', async (code, expected) => {
   const { copy, carrier } = begun();
   const fetched = copy.fetch(endpoint, () => undefined);

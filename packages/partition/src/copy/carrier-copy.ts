@@ -111,8 +111,7 @@ export class CarrierCopy {
       );
     } else if (report.kind === 'failed') {
       // A failure of the disk here is not the fault of the source.
-      const isOfDisk = report.code === 'DISK_FULL' || report.code === 'DISK_FAILED';
-      this.#fail(new CodedError(isOfDisk ? report.code : 'COPY_INVALID', report.message));
+      this.#fail(new CodedError(report.code ?? 'COPY_INVALID', report.message));
     }
   }
 

@@ -1,7 +1,7 @@
 // Builds partition files from packed records. Runs in a helper process.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf } from '@ringwright/base/thrown';
+import { type Failure, failureBy } from '@ringwright/base/disk-error';
 import { type FileOwner, makeOwnedDurable, type OwnedFile } from '../audit/own-file.ts';
 import type { PartitionRef } from '../file/data-paths.ts';
 import { fileBytes, newTables } from '../file/new-partition-file.ts';
@@ -28,7 +28,7 @@ export type MadeFile =
   | { readonly kind: 'made'; readonly owned: OwnedFile }
   /** The records do not match the digest. */
   | { readonly kind: 'differs' }
-  | { readonly kind: 'failed'; readonly message: string };
+  | ({ readonly kind: 'failed' } & Failure);
 
 /**
  * `onWait` is called when only the disk is left to wait for. A failed work leaves no file that
@@ -58,7 +58,7 @@ async function durably({ file, owner }: FileToMake, outcome: MadeFile): Promise<
 }
 
 function failed(error: unknown): MadeFile {
-  return { kind: 'failed', message: messageOf(error) };
+  return { kind: 'failed', ...failureBy(error) };
 }
 
 function bytesOfFile({ keyspace, partition, owner, barrierMs, floorMs, ...work }: FileToMake) {

@@ -162,7 +162,7 @@ test('files that are requested together are one job, and each has its own outcom
   expect(send).toHaveBeenCalledTimes(1);
   expect(made).toMatchObject({ value: { info: { partition: 3, state: 'filling' } } });
   expect(differs).toMatchObject({ value: null });
-  expect(exists).toMatchObject({ status: 'rejected', reason: { message: /EEXIST/ } });
+  expect(exists).toMatchObject({ reason: { code: 'DISK_FAILED', message: /EEXIST/ } });
   expect(whole).toMatchObject({ status: 'fulfilled' });
   for (const { file } of [first, last]) {
     const audit = await side.audit(file);

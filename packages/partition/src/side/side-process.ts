@@ -2,6 +2,7 @@
 // work delays no request.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { errorOf } from '@ringwright/base/disk-error';
 import { type BackgroundOptions, BackgroundProcess } from '@ringwright/node/background-process';
 import type { FileAudit } from '../audit/audit-partition-file.ts';
 import type { FileOwner, OwnedFile } from '../audit/own-file.ts';
@@ -105,6 +106,7 @@ export class SideProcess {
   /**
    * See makeFiles. Files requested in one turn, or while the process is busy, form one job: a
    * message to it costs as much as a small file. Null if the records differ from their digest.
+   * Rejects with DISK_FULL, DISK_FAILED.
    */
   async make(file: FileToMake): Promise<OwnedFile | null> {
     this.#requireCapacity();
@@ -114,7 +116,7 @@ export class SideProcess {
     const { results } = this.#gathering;
     setImmediate(() => this.#startNext());
     const result = must(((await results) as readonly MadeFile[])[at], 'each file has an end');
-    if (result.kind === 'failed') throw new Error(result.message);
+    if (result.kind === 'failed') throw errorOf(result);
     return result.kind === 'made' ? result.owned : null;
   }
 
@@ -181,7 +183,7 @@ export class SideProcess {
     this.#syncingJobs.delete(id);
     if (job !== undefined && answer.kind === 'waits') this.#syncingJobs.set(id, job);
     else if (answer.kind === 'done') job?.resolve(answer.result);
-    else if (answer.kind === 'failed') job?.reject(new Error(answer.message));
+    else if (answer.kind === 'failed') job?.reject(errorOf(answer));
     this.#startNext();
   }
 

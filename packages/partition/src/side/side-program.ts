@@ -1,6 +1,6 @@
 // Program beside a store (side-process.ts): does one job at a time, and answers with its result.
 import { flushCompileCache } from 'node:module';
-import { messageOf } from '@ringwright/base/thrown';
+import { failureBy } from '@ringwright/base/disk-error';
 import { answerParent, takeOrders } from '@ringwright/node/background-program';
 import { copyFile, copyPages } from './copy-file.ts';
 import type { SideAnswer, SideRequest, SideWork } from './side-work.ts';
@@ -32,7 +32,7 @@ async function handle(request: SideRequest): Promise<void> {
     const reply = (answer: SideAnswer): void => answerParent({ id, answer });
     await resultOf(work, () => reply({ kind: 'waits' })).then(
       (result) => reply({ kind: 'done', result }),
-      (error: unknown) => reply({ kind: 'failed', message: messageOf(error) }),
+      (error: unknown) => reply({ kind: 'failed', ...failureBy(error) }),
     );
   }
   flushCompileCache(); // now, because the process is killed when it is idle

@@ -1,4 +1,5 @@
 // What a store asks its side process, and what that answers. Pure data.
+import type { Failure } from '@ringwright/base/disk-error';
 import type { FileOwner } from '../audit/own-file.ts';
 import type { ChildrenToBuild, FilesToMerge } from './build-children.ts';
 import type { PagesToCopy } from './copy-file.ts';
@@ -28,4 +29,4 @@ export type SideAnswer =
   | { readonly kind: 'waits' }
   /** `result`: what the method of SideProcess resolves to that asks for this kind of work. */
   | { readonly kind: 'done'; readonly result: unknown }
-  | { readonly kind: 'failed'; readonly message: string };
+  | ({ readonly kind: 'failed' } & Failure);
