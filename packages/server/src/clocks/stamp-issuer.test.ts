@@ -8,7 +8,7 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
 import { compareStamps, type Stamp, zeroStamp } from '@ringwright/base/stamp';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openClockFile, StampIssuer } from './stamp-issuer.ts';
 
 const startMs = 1_763_692_800_000;
@@ -165,10 +165,14 @@ test('a clean stop returns the unused part of the reservation', async () => {
 
 test('a write whose stamp cannot be reserved may go to another server', async () => {
   const clock = new HybridClock(() => startMs);
-  const save = (): Promise<void> => Promise.reject(new CodedError('DISK_FAILED', 'EIO'));
+  const error = new CodedError('DISK_FAILED', 'EIO');
+  const save = vi.fn(() => Promise.resolve()).mockRejectedValueOnce(error);
   const issuer = new StampIssuer({ clock, savedMs: 0, save });
   const failure = { code: 'DISK_FAILED', outcome: 'not-done' };
   await expect(Promise.resolve(issuer.issue(0))).rejects.toMatchObject(failure);
+  expect(issuer.unsaved, 'shown by health').toBe('EIO');
+  await issuer.issue(0);
+  expect(issuer.unsaved).toBeNull();
 });
 
 test('clock.json keeps the reservation, and an invalid file is refused', async () => {

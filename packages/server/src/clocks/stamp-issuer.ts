@@ -7,6 +7,7 @@ import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
 import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { type Stamp, stampMsMax } from '@ringwright/base/stamp';
+import { messageOf } from '@ringwright/base/thrown';
 import { z } from 'zod';
 import { readState, writeState } from '../device/state-file.ts';
 
@@ -27,6 +28,8 @@ export class StampIssuer {
   /** Every stamp issued so far, also before the last restart, lies below it. */
   #issuedBelowMs: number;
   #saving: Promise<void> | null = null;
+  /** Why the last reservation is not on the disk; null: it is. */
+  #unsaved: string | null = null;
   #closed = false;
 
   constructor(ports: StampIssuerPorts) {
@@ -34,6 +37,11 @@ export class StampIssuer {
     this.#reservedMs = ports.savedMs;
     this.#issuedBelowMs = ports.savedMs;
     ports.clock.observe({ ms: ports.savedMs, tie: 0 });
+  }
+
+  /** Why no write can begin here: its stamps cannot be reserved. Null: they can. */
+  get unsaved(): string | null {
+    return this.#unsaved;
   }
 
   /**
@@ -75,7 +83,9 @@ export class StampIssuer {
     if (ms <= this.#reservedMs) return;
     try {
       await save(ms);
+      this.#unsaved = null;
     } catch (error) {
+      this.#unsaved = messageOf(error);
       // No stamp was issued, so no device was asked: another server may take the write.
       throw withDetails(error, { outcome: 'rejected' });
     }

@@ -17,6 +17,7 @@ import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
 import type { PeerReconnects } from '../peers/peer-reconnects.ts';
 import type { ProvenPeers } from '../peers/proven-peers.ts';
+import { diskStatus } from '../status/disk-status.ts';
 import { estimateMedian } from '../status/estimate-median.ts';
 import { measureStatus } from '../status/measure-status.ts';
 import { newcomerStatus } from '../status/newcomer-status.ts';
@@ -202,7 +203,7 @@ async function answerService(
     }
     case '/metrics': {
       const { store, rings } = ports.status;
-      const disk = await store.disk.free();
+      const disk = await diskStatus(ports.status);
       const infos = store.list();
       const status = serverStatus(ports.status, infos);
       measureStatus(ports.metrics, { status, infos, disk, unreadable: rings.unreadable() });
@@ -223,7 +224,7 @@ async function answerService(
  * at which a split would halve that partition.
  */
 async function statusDocument(status: StatusPorts, query: string): Promise<object> {
-  const disk = await status.store.disk.free();
+  const disk = await diskStatus(status);
   const ring = new URLSearchParams(query).get('sizes');
   const sizesOf = async (name: string) => ({
     sizes: partitionSizes(status, name),

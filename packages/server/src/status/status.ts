@@ -8,6 +8,7 @@ import type { Store } from '@ringwright/partition/store';
 import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import type { PeerClocks } from '../clocks/peer-clocks.ts';
+import type { StampIssuer } from '../clocks/stamp-issuer.ts';
 import type { AdaptiveThrottle, AdaptiveThrottleStatus } from '../copies/adaptive-throttle.ts';
 import type { DeviceGeneration } from '../device/device-generation.ts';
 import type { DeviceIdentity } from '../device/device-identity.ts';
@@ -76,6 +77,7 @@ export interface StatusPorts {
   readonly clocks: {
     readonly clock: Pick<HybridClock, 'stampsAheadMs'>;
     readonly peerClocks: Pick<PeerClocks, 'awayMs'>;
+    readonly stamps: Pick<StampIssuer, 'unsaved'>;
   };
   readonly uptimeMs: () => number;
   readonly nowMs: () => number;
