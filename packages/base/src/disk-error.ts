@@ -42,18 +42,22 @@ export function diskError(error: unknown): CodedError | null {
   });
 }
 
-/** An error of the disk, as it travels between processes; `code`: null for any other error. */
+/**
+ * An error on its way from a helper process. `code` is null for an error that is not of the disk:
+ * it stays without a code, so that nobody takes it for the failure of a peer.
+ */
 export interface Failure {
   readonly code: 'DISK_FULL' | 'DISK_FAILED' | null;
   readonly message: string;
 }
 
 export function failureBy(error: unknown): Failure {
-  const code = isDiskFull(error) ? 'DISK_FULL' : diskError(error) === null ? null : 'DISK_FAILED';
-  return { code, message: messageOf(error) };
+  const message = messageOf(error);
+  if (isDiskFull(error)) return { code: 'DISK_FULL', message };
+  return { code: diskError(error) === null ? null : 'DISK_FAILED', message };
 }
 
-/** The error of the other process. */
+/** The error that the other process met. */
 export function errorOf({ code, message }: Failure): Error {
   return code === null ? new Error(message) : new CodedError(code, message);
 }

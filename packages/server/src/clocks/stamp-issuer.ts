@@ -28,7 +28,6 @@ export class StampIssuer {
   /** Every stamp issued so far, also before the last restart, lies below it. */
   #issuedBelowMs: number;
   #saving: Promise<void> | null = null;
-  /** Why the last reservation is not on the disk; null: it is. */
   #unsaved: string | null = null;
   #closed = false;
 
@@ -39,7 +38,10 @@ export class StampIssuer {
     ports.clock.observe({ ms: ports.savedMs, tie: 0 });
   }
 
-  /** Why no write can begin here: its stamps cannot be reserved. Null: they can. */
+  /**
+   * Why the last reservation could not be saved: no write begins here once the one before is used
+   * up. Null: it was saved.
+   */
   get unsaved(): string | null {
     return this.#unsaved;
   }

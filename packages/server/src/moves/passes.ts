@@ -137,7 +137,7 @@ export class Passes {
       }
       state.tookMs = this.#ports.monotonicMs() - startedMs;
     }
-    // In the turn of the last check: what is queued a moment later would begin no pass otherwise.
+    // At once, and not in a later microtask: what is queued in between would begin no pass.
     state.pass = null;
   }
 

@@ -8,11 +8,12 @@ import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 export class LongReads {
   #bytes = 0;
   /** What waits for a later turn, in the order in which it came. */
-  #waiting: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
 
   /** Calls `read` at once, or in a later turn, after the calls that wait already. */
   run<Result>(read: () => MaybePromise<Result>): MaybePromise<Result> {
-    if (!this.#isSpent && this.#waiting.length === 0) return read();
+    // While some wait, the bytes of this turn are spent.
+    if (!this.#isSpent) return read();
     return new Promise((resolve) => this.#waiting.push(() => resolve(tryCall(read))));
   }
 
@@ -34,7 +35,6 @@ export class LongReads {
       this.#waiting[begun]?.();
       begun += 1;
     }
-    // If some still wait, the bytes of this turn are spent: another one was planned with the first.
     this.#waiting.splice(0, begun);
   }
 }
