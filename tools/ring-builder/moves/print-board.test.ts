@@ -7,7 +7,7 @@ import { type Line, Terminal } from '../cli/terminal.ts';
 import type { RingStatus } from '../servers/server-status.ts';
 import { noMoveRate, observe } from './move-rate.ts';
 import { type MoveRow, moveRows } from './move-rows.ts';
-import { type Board, drawBoard, printBoard, printBoardLine } from './print-board.ts';
+import { type Board, drawBoard, listedMoves, printBoard, printBoardLine } from './print-board.ts';
 
 const move = (assignment: number, partition: number) => ({
   ...{ partition, replica: 1, from: 2, to: 4, assignment },
@@ -52,6 +52,18 @@ const board = (fields: Partial<Board> = {}): Board => ({
 const screen = { columns: 100, lines: 12 };
 const textsOf = (lines: readonly Line[]): string[] =>
   lines.map((line) => (typeof line === 'string' ? line : line.text));
+
+test('a long list shows the moves that need attention, and counts the others', () => {
+  const many = Array.from({ length: 3_000 }, (_, partition) => move(partition + 1, partition));
+  const loads = [load(2_900, 2_899, { stage: 'failed', reason: 'd2 cannot be reached' })];
+  const listed = listedMoves(
+    moveRows({ moves: many }, new Map([[4, { ...joiner, loads, failing: [] }]])),
+  );
+  expect(listed).toHaveLength(1 + 1_000 + 1);
+  expect(listed[1]).toMatch(/^ +2899 .* failed .* d2 cannot be reached$/);
+  expect(listed.at(-1)).toBe('… and 2000 moves more: 2000 queued; --json lists them');
+  expect(listedMoves(rows)).toHaveLength(1 + rows.length);
+});
 
 test('a copy that exceeds its total because of writes does not show the old total', () => {
   const said = { ...joiner, loads: [load(11, 3, { bytes: 9_000, bytesTotal: 8_000 })] };
@@ -151,7 +163,7 @@ test('many moves read each load once, and not once per move', () => {
     return counted;
   });
   const many = loads.map(({ partition }) => move(partition + 1, partition));
-  const found = moveRows({ moves: many }, new Map([[4, { ...joiner, loads }]]));
+  const found = moveRows({ moves: many }, new Map([[4, { ...joiner, loads, failing: [] }]]));
   expect(found.map(({ stage }) => stage)).toEqual(Array(count).fill('available'));
   expect(reads).toBe(count);
 });

@@ -1,11 +1,12 @@
 // The progress display of a rollout: a line of totals, a bar, and a row for each move. Pure.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { printable } from '@ringwright/base/printable';
 import type { Drawing, Screen } from '../cli/display.ts';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';
 import type { Line, Style } from '../cli/terminal.ts';
-import { bytesLeft, type MoveRate } from './move-rate.ts';
+import { bytesLeft, type MoveRate, noMoveRate } from './move-rate.ts';
 import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
 
 export interface Board {
@@ -22,6 +23,8 @@ export interface Board {
 const BAR_CELLS = 24;
 /** Moves in one JSON line, most urgent first: all of 65,536 would be 15 MB a second. */
 const JSON_MOVES_MAX = 1_000;
+/** Moves in a printed list: nobody reads the 39,000 that a join of a wide ring has. */
+const LISTED_MOVES_MAX = 1_000;
 
 const colors: Partial<Record<MoveStage, Style>> = {
   failed: 'red',
@@ -84,8 +87,16 @@ export function printBoardLine(board: Board): string {
   return parts.filter((part) => part !== '').join('; ');
 }
 
-/** Returns the rows as a table, which `moves list` prints too. */
-export function movesTable(rows: readonly MoveRow[], rate: MoveRate): string[] {
+/** Returns the most urgent rows as a table, and the number of the others by stage. */
+export function listedMoves(rows: readonly MoveRow[]): string[] {
+  const shown = rows.slice(0, LISTED_MOVES_MAX);
+  const more = rows.length - shown.length;
+  const rest = `${counted(more, 'move')} more: ${countStages(rows.slice(shown.length))}`;
+  const others = more === 0 ? [] : [`… and ${rest}; --json lists them`];
+  return [...movesTable(shown, noMoveRate), ...others];
+}
+
+function movesTable(rows: readonly MoveRow[], rate: MoveRate): string[] {
   return printTable(rows, [
     { head: 'PARTITION', cell: ({ partition }) => partition },
     { head: 'ASSIGNMENT', cell: ({ assignment }) => assignment ?? '-' },

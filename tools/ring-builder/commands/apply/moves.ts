@@ -25,11 +25,10 @@ import {
   ratesText,
   refusingServers,
 } from '../../moves/copy-rates.ts';
-import { noMoveRate } from '../../moves/move-rate.ts';
 import { moveRows } from '../../moves/move-rows.ts';
 import { isDeviceWord, isNamed, namedMoves, withSelected } from '../../moves/named-moves.ts';
 import { noteControl } from '../../moves/note-control.ts';
-import { movesTable } from '../../moves/print-board.ts';
+import { listedMoves } from '../../moves/print-board.ts';
 import { stuckOf } from '../../moves/stuck-moves.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
@@ -155,7 +154,7 @@ async function listMoves(
       ...silent.map((address) => `${address} did not answer: the state of its moves is unknown`),
       ...silentLines(refusing),
       ...wavesLeftLines(keyspace, left),
-      ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noMoveRate)]),
+      ...(rows.length === 0 ? [] : ['', ...listedMoves(rows)]),
       ...(later.flat().length === 0 ? [] : printMoves({ moves: [], later }, stateOf(head))),
       ...(stuck === null ? [] : ['', stuck.text]),
     ],
