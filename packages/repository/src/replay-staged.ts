@@ -1,4 +1,5 @@
 // Carries staged changes from the state that they were staged on to another one. Pure.
+import { isDeepStrictEqual } from 'node:util';
 import { CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -13,8 +14,8 @@ export interface Replayed {
 
 /**
  * Gives added devices the next free ids of the new state. Refuses a command as a whole if one of
- * its changes cannot be applied, sets a value that has changed since, or concerns a device whose
- * own command did not fit. `without`: indexes of commands to leave out.
+ * its changes cannot be applied, sets a value that has been changed differently since, or concerns
+ * a device whose own command did not fit. `without`: indexes of commands to leave out.
  */
 export function replayStaged(
   staged: readonly Staged[],
@@ -52,16 +53,14 @@ function replayOne(
     readonly ids: ReadonlyMap<number, number | null>;
   },
 ): { readonly changes: Change[]; readonly state: BuilderState } | string {
-  for (const change of changes) {
-    if (devicesOf(change).some((id) => context.ids.get(id) === null)) {
-      return 'it refers to a device whose command is left out';
-    }
-    const reason = clash(change, context.from, context.onto);
-    if (reason !== null) return reason;
+  const { ids, ...states } = context;
+  if (changes.some((change) => devicesOf(change).some((id) => ids.get(id) === null))) {
+    return 'it refers to a device whose command is left out';
   }
-  const mapped = changes.map((change) => withIds(change, context.ids));
-  const state = resultOrErrorOf(() => applyChanges(context.state, mapped));
-  return state instanceof CodedError ? state.message : { changes: mapped, state };
+  const mapped = changes.map((change) => withIds(change, ids));
+  const state = resultOrErrorOf(() => applyChanges(states.state, mapped));
+  if (state instanceof CodedError) return state.message;
+  return clash(mapped, { ...states, after: state }) ?? { changes: mapped, state };
 }
 
 /** Appends the new ids of devices to the command as typed, so that the log has both. */
@@ -96,26 +95,64 @@ function idIn(ids: ReadonlyMap<number, number | null>, id: number): number {
   return ids.get(id) ?? id;
 }
 
-/** Detects that both sides set the same thing to different values, so that somebody must choose. */
-function clash(change: Change, from: BuilderState, onto: BuilderState): string | null {
-  if (change.kind === 'set-weight') {
-    const [was, is] = [from.devices[change.id]?.weight, onto.devices[change.id]?.weight];
-    if (was === undefined || was === is || is === change.weight) return null;
-    if (is === undefined) return `d${change.id} is not in the ring any more`;
-    return `the weight of d${change.id} was ${was} and is now ${is}`;
-  }
-  if (change.kind !== 'set') return null;
-  for (const [name, newValue] of Object.entries(change.settings)) {
-    // A newer measurement replaces an older one.
-    if (name === 'sizes') continue;
-    const [was, is] = [settingOf(from, name), settingOf(onto, name)];
-    const same = JSON.stringify(was) === JSON.stringify(is);
-    if (!same && is !== newValue)
-      return `${name} was ${JSON.stringify(was)} and is now ${JSON.stringify(is)}`;
+/**
+ * Detects that both sides set the same value differently, so that somebody must choose. `after`:
+ * the new state with the changes.
+ */
+function clash(
+  changes: readonly Change[],
+  states: Readonly<Record<'from' | 'onto' | 'after', BuilderState>>,
+): string | null {
+  for (const { name, of } of changes.flatMap(valuesOf)) {
+    const [was, is, willBe] = [of(states.from), of(states.onto), of(states.after)];
+    if (isDeepStrictEqual(was, is) || isDeepStrictEqual(is, willBe)) continue;
+    return `${name} was ${printed(was)} and is now ${printed(is)}`;
   }
   return null;
 }
 
-function settingOf(state: BuilderState, name: string): unknown {
-  return Object.entries(state).find(([key]) => key === name)?.[1];
+interface Value {
+  readonly name: string;
+  readonly of: (state: BuilderState) => unknown;
+}
+
+/** Returns the values that a change sets or removes. */
+function valuesOf(change: Change): readonly Value[] {
+  switch (change.kind) {
+    case 'set-weight':
+      return deviceValues(change.id, ['weight', 'ramp']);
+    case 'ramp':
+    case 'hold':
+      return deviceValues(change.id, [change.kind]);
+    case 'set-device':
+      return deviceValues(change.id, Object.keys(change.fields));
+    case 'pin': {
+      const { partition } = change.pin;
+      const of = ({ pins }: BuilderState): unknown =>
+        pins?.find((pin) => pin.partition === partition);
+      return [{ name: `the pin of partition ${partition}`, of }];
+    }
+    case 'set':
+      // A newer measurement replaces an older one.
+      return Object.keys(change.settings)
+        .filter((name) => name !== 'sizes')
+        .map((name) => ({ name, of: (state) => memberOf(state, name) }));
+    default:
+      return [];
+  }
+}
+
+function deviceValues(id: number, members: readonly string[]): Value[] {
+  return members.map((member) => {
+    const of = ({ devices }: BuilderState): unknown => memberOf(devices[id] ?? {}, member);
+    return { name: `the ${member} of d${id}`, of };
+  });
+}
+
+function memberOf(whole: object, name: string): unknown {
+  return Object.entries(whole).find(([key]) => key === name)?.[1];
+}
+
+function printed(value: unknown): string {
+  return value === undefined ? 'not set' : JSON.stringify(value);
 }

@@ -1,4 +1,5 @@
 // Removing single staged commands: the others keep their meaning, or the removal is refused.
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { Change } from '@ringwright/builder/state/change';
 import { expect, test } from 'vitest';
 import {
@@ -87,4 +88,52 @@ test('a replay never applies the weight of a refused device to another one', () 
   const { staged: fitting, refused } = replayStaged(entries, { from: emptyState, onto });
   expect(fitting.map(({ command }) => command)).toEqual(['other']);
   expect(refused.map(({ command }) => command)).toEqual(['twin', 'twin weight']);
+});
+
+const two = {
+  ...emptyState,
+  devices: [0, 1].map((id) => ({ ...device(id), state: 'active' as const })),
+};
+const ramp = { target: 9, step: 1, fromHour: 1, untilHour: 2 };
+
+test.each<[Change, Change, string | null]>([
+  [
+    { kind: 'set-device', id: 0, fields: { zone: 7 } },
+    { kind: 'set-device', id: 0, fields: { zone: 8 } },
+    'the zone of d0 was 0 and is now 8',
+  ],
+  [
+    { kind: 'set-device', id: 0, fields: { zone: 7 } },
+    { kind: 'set-device', id: 0, fields: { zone: 7, meta: 'same zone, other field' } },
+    null,
+  ],
+  [
+    { kind: 'hold', id: 0, hold: 'maintenance' },
+    { kind: 'hold', id: 0, hold: 'no-target' },
+    'the hold of d0 was not set and is now "no-target"',
+  ],
+  [
+    { kind: 'set-weight', id: 0, weight: 5 },
+    { kind: 'ramp', id: 0, ramp },
+    `the ramp of d0 was not set and is now ${JSON.stringify(ramp)}`,
+  ],
+  [
+    { kind: 'pin', pin: { partition: 3, on: [0], off: [] } },
+    { kind: 'pin', pin: { partition: 3, on: [1], off: [] } },
+    'the pin of partition 3 was not set and is now {"partition":3,"on":[1],"off":[]}',
+  ],
+  [{ kind: 'hold', id: 0, hold: 'maintenance' }, { kind: 'hold', id: 1, hold: 'no-target' }, null],
+  [
+    { kind: 'set', settings: { zonesMin: 0, overload: 0.1 } },
+    { kind: 'set', settings: { zonesMin: 0, overload: 0.1 } },
+    null,
+  ],
+])('staged %j, committed by others %j: %s', (own, other, reason) => {
+  const entries = [{ command: 'own', changes: [own] }];
+  const { staged: fitting, refused } = replayStaged(entries, {
+    from: two,
+    onto: applyChanges(two, [other]),
+  });
+  expect(refused).toEqual(reason === null ? [] : [{ command: 'own', reason }]);
+  expect(fitting).toEqual(reason === null ? entries : []);
 });
