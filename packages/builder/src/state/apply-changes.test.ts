@@ -1,5 +1,5 @@
 // Attack: a refused change leaves the state as it was, and changes apply in order.
-import { deviceWeightMax, deviceWeightMin } from '@ringwright/base/limits';
+import { deviceWeightMax, deviceWeightMin, pinCountMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
 import { refusal } from '../../../../test/support/refusal.ts';
 import { applyChanges } from './apply-changes.ts';
@@ -213,4 +213,19 @@ test('the key of a device can be added, replaced, and removed by an empty one', 
   for (const wrong of ['B', spki('B').slice(1), `${spki('B').slice(0, -2)}B=`]) {
     expect(refusal(() => applyChanges(added, [setKey(wrong)])).code).toBe('DEVICE_INVALID');
   }
+});
+
+test('at the limit of pins, present ones can be changed and removed', () => {
+  const pin = (partition: number, ...on: number[]): Change => {
+    return { kind: 'pin', pin: { partition, on, off: [] } };
+  };
+  const many = { ...settings, partitioner: { ...settings.partitioner, power: 13 } };
+  const pins = Array.from({ length: pinCountMax }, (_, partition) => pin(partition, 0));
+  const full = applyChanges(createState(many), [add(0), add(1), ...pins]);
+  expect(refusal(() => applyChanges(full, [pin(pinCountMax, 1)]))).toMatchObject({
+    code: 'PIN_INVALID',
+    hint: 'ring-builder unpin cities 0 removes one of the pins',
+  });
+  expect(applyChanges(full, [pin(7, 1)]).pins?.[7]).toEqual({ partition: 7, on: [1], off: [] });
+  expect(applyChanges(full, [pin(7), pin(pinCountMax, 1)]).pins).toHaveLength(pinCountMax);
 });

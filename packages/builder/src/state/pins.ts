@@ -20,11 +20,22 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
         ? `partition ${partition} cannot be on ${on.length} devices: it has ${Math.floor(state.replicas)} replicas`
         : new Set([...on, ...off]).size < on.length + off.length
           ? `d${duplicateId ?? on[0] ?? off[0]} is named twice for partition ${partition}`
-          : (state.pins?.length ?? 0) >= pinCountMax
-            ? `${pinCountMax} partitions are already pinned, the maximum`
-            : null;
-  if (problem === null) return;
-  throw new CodedError('PIN_INVALID', problem, { details: { partition, on, off } });
+          : null;
+  if (problem !== null) {
+    throw new CodedError('PIN_INVALID', problem, { details: { partition, on, off } });
+  }
+  if (on.length + off.length > 0) checkPinCount(state, partition);
+}
+
+function checkPinCount({ ring, pins = [] }: BuilderState, partition: number): void {
+  const others = pins.filter((pin) => pin.partition !== partition);
+  const [first] = others;
+  if (first === undefined || others.length < pinCountMax) return;
+  const message = `${pinCountMax} partitions are already pinned, the maximum`;
+  throw new CodedError('PIN_INVALID', message, {
+    hint: `ring-builder unpin ${ring} ${first.partition} removes one of the pins`,
+    details: { partition, max: pinCountMax },
+  });
 }
 
 /** Returns the pins, sorted by partition. `pin` replaces the earlier pin of its partition. */
