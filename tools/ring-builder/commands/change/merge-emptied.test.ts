@@ -1,4 +1,5 @@
-// Tests a merge of neighbors that lie apart while a device with some of their slots is emptied.
+// Tests merges of neighbors that lie apart and cannot all be moved together now: a device with some
+// of their slots is emptied, or there are too many.
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 
@@ -48,4 +49,38 @@ test('a merge waits where all devices of the neighbors are emptied', async () =>
   });
   await tool.json('commit cities -m emptied --override test');
   expect(await tool.json('merge cities 0 1')).toMatchObject({ staged: [{ kind: 'merge' }] });
+});
+
+test('a merge of more partitions than can be pinned names a merge of two', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partition-power 13 --replicas 1');
+  for (const n of [1, 2]) await tool.json(`add cities r1z${n}-127.0.0.1:1/d${n} 1`);
+  await tool.json('commit cities -m first');
+  await expect(tool.answer('set cities --partition-power 12')).rejects.toMatchObject({
+    code: 'MERGE_APART',
+    message: expect.stringMatching(/^8192 partitions .* at most 4096 /),
+    hint: expect.stringMatching(/^ring-builder merge cities 1 0 merges only these two; /),
+  });
+  expect(await tool.json('status cities')).toMatchObject({ staged: [] });
+  const { staged } = await tool.json<{ staged: unknown[] }>('merge cities 1 0');
+  expect(staged).not.toEqual([]);
+});
+
+test('a merge that needs moves is staged beside one that needs none', async () => {
+  const tool = await ringBuilderHere({ yes: true });
+  await tool.json('create cities --partitioner hash-intervals --partitions 4 --replicas 1');
+  for (const n of [1, 2]) await tool.json(`add cities r1z${n}-127.0.0.1:1/d${n} 1`);
+  for (const [partition, device] of [0, 0, 0, 1].entries()) {
+    await tool.json(`pin cities ${partition} --on d${device}`);
+  }
+  await tool.json('commit cities -m first');
+  await tool.json('unpin cities all');
+  await tool.json('merge cities 0 1');
+  expect(await tool.json('merge cities 2 3')).toMatchObject({
+    staged: [{ pin: { partition: 3 } }, { pin: { partition: 2 } }],
+  });
+  for (const message of ['merged', 'together']) {
+    await tool.json(`commit cities -m ${message} --override test`);
+  }
+  expect(await tool.json('merge cities 2 3')).toMatchObject({ staged: [{ kind: 'merge' }] });
 });
