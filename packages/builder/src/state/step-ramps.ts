@@ -2,6 +2,8 @@
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 
 const WEIGHT_DIGITS = 12;
+/** By this part a step may be longer, so that rounding leaves no rest for one more version. */
+const STEP_SLACK = 1e-6;
 
 /** Returns the state with one step of every due ramp. Ramps that reach their target are removed. */
 export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
@@ -30,7 +32,8 @@ function stepped(device: BuilderDevice): BuilderDevice {
   const { ramp, ...fields } = device;
   if (ramp === undefined) return device;
   const difference = ramp.target - device.weight;
-  if (rounded(Math.abs(difference)) <= ramp.step) return { ...fields, weight: ramp.target };
+  if (Math.abs(difference) <= ramp.step * (1 + STEP_SLACK))
+    return { ...fields, weight: ramp.target };
   return { ...device, weight: rounded(device.weight + Math.sign(difference) * ramp.step) };
 }
 

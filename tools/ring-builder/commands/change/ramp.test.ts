@@ -71,6 +71,25 @@ test('outside the window --step-ramps warns with RAMP_SHUT and takes no step', a
   expect(await tool.json('commit lv -m step --step-ramps')).toMatchObject({ changed: false });
 });
 
+test.each([
+  [3.7, 5, [4.025, 4.35, 4.675, 5]],
+  [
+    100,
+    12_345_678_901_234,
+    [3_086_419_725_380, 6_172_839_450_660, 9_259_259_175_940, 12_345_678_901_234],
+  ],
+])('a ramp from %d to %d by 25 %% ends with its fourth step', async (from, to, steps) => {
+  const tool = await threeDevices();
+  await tool.json(`set-weight lv d1 ${from}`);
+  await tool.json(`ramp lv d1 ${to} --percent 25`);
+  await tool.json('commit lv -m ramp');
+  for (const [at, weight] of steps.entries()) {
+    await tool.json('commit lv -m step --step-ramps --override test');
+    expect((await weights(tool))[1], `step ${at + 1}`).toBe(weight);
+  }
+  expect(await tool.json('status lv')).toMatchObject({ ramps: [] });
+});
+
 test('maintenance --no-target delays only a ramp to a higher weight', async () => {
   const tool = await threeDevices();
   await tool.json('ramp lv d0 200');
