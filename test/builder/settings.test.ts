@@ -150,6 +150,19 @@ test('a device in maintenance keeps its slots, and a no-target device only loses
   }
 });
 
+test('after a first version with a held device, a second plan moves nothing', () => {
+  for (let seed = 1; seed <= INSTANCES; seed += 1) {
+    const random = seededRandom(seed);
+    const plain = cluster(random, [4, 2, 3]);
+    const state = applyChanges(plain, [
+      { kind: 'set', settings: { overload: 0.5 } },
+      { kind: 'hold', id: random.below(9), hold: random.below(2) ? 'maintenance' : 'no-target' },
+    ]);
+    const again = planVersion({ head: reach(null, state), headId: ID, state });
+    expect(again.moves, `seed ${seed}`).toEqual([]);
+  }
+});
+
 /** Devices with these weights, each in a server of its own. */
 function weighed(weights: readonly number[], replicas: number, partitions = 1): BuilderState {
   const partitioner = { kind: 'murmur3-mod', partitions, seed: 0 } as const;

@@ -7,7 +7,7 @@ import type { BuilderState } from '../state/builder-state.ts';
 import { someOf } from '../state/some-of.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { loadsOf, placementOf } from './placement.ts';
-import type { PlacementProblem } from './placement-problem.ts';
+import { type PlacementProblem, placementProblem } from './placement-problem.ts';
 import { type Targets, targetsOfLeaves } from './targets.ts';
 
 const HELD_SHOWN_MAX = 5;
@@ -85,12 +85,17 @@ function heldTargets(
   return targetsOfLeaves(tree, leaves, { partitions, slots });
 }
 
-/** Returns the problem with the targets that held devices leave to the others. */
+/**
+ * Returns the problem with the targets that held devices leave to the others. `head` is null for a
+ * first version. Throws like placementProblem, and REPLICAS_EXCEED_DEVICES when only held devices
+ * without slots make the others too few.
+ */
 export function heldProblem(
-  problem: PlacementProblem,
   state: BuilderState,
-  head: Pick<Ring, 'partitions' | 'replicas' | 'table'>,
+  head: Pick<Ring, 'partitions' | 'replicas' | 'table'> | null,
 ): PlacementProblem {
+  const problem = placementProblem(withoutEmptyHeld(state, head));
+  if (head === null) return problem;
   const { tree, ring } = problem;
   const held = heldLeaves(tree, state);
   if (held === null) return problem;
@@ -100,34 +105,41 @@ export function heldProblem(
 }
 
 /**
- * For a first version: held devices have no slots to keep yet, so they get weight 0. Throws
- * REPLICAS_EXCEED_DEVICES when the others are too few, and the held ones would suffice.
+ * Gives held devices without slots weight 0: they get none, so no share may rely on them. After the
+ * first version, those that a pin names and the heirs of replaced devices may get some.
  */
-export function withoutHeld(state: BuilderState): BuilderState {
-  const { ring, replicas } = state;
+function withoutEmptyHeld(state: BuilderState, head: Pick<Ring, 'table'> | null): BuilderState {
+  const { ring, replicas, pins = [] } = state;
   const holders = state.devices.filter((one) => one?.state === 'active' && one.weight > 0);
-  const held = holders.flatMap((one) => (one?.hold === undefined ? [] : [one.id]));
-  const [first] = held;
+  const mayGetSlots = (id: number): boolean =>
+    head !== null &&
+    (head.table.some((row) => row.includes(id)) ||
+      pins.some(({ on }) => on.includes(id)) ||
+      state.devices.some((other) => other?.replacedBy === id));
+  const empty = holders.flatMap((one) =>
+    one === null || one.hold === undefined || mayGetSlots(one.id) ? [] : [one.id],
+  );
+  const [first] = empty;
   if (first === undefined) return state;
   const needed = Math.ceil(replicas);
-  const free = holders.length - held.length;
+  const free = holders.length - empty.length;
   if (free < needed && needed <= holders.length) {
     throw new CodedError(
       'REPLICAS_EXCEED_DEVICES',
       `${counted(replicas, 'replica needs', 'replicas need')} ${counted(needed, 'device')}, ` +
         `but only ${free} of ${holders.length} with weight may get slots: ` +
         `${someOf(
-          held.map((id) => `d${id}`),
+          empty.map((id) => `d${id}`),
           HELD_SHOWN_MAX,
         )} may not`,
       {
         hint: `ring-builder maintenance ${ring} d${first} --off lets a device get slots`,
-        details: { replicas, devices: free, held },
+        details: { replicas, devices: free, held: empty },
       },
     );
   }
   const devices = state.devices.map((device) =>
-    device?.hold === undefined ? device : { ...device, weight: 0 },
+    device !== null && empty.includes(device.id) ? { ...device, weight: 0 } : device,
   );
   return { ...state, devices };
 }
