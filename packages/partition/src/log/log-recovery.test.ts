@@ -114,7 +114,9 @@ describe('one segment', () => {
       await expect(readSegment(dirname(file), 1, true)).rejects.toMatchObject({
         code: 'LOG_DAMAGED',
         message: expect.stringContaining(`${what}, of a newer release`),
-        hint: expect.stringContaining('nothing is lost: start it on this directory'),
+        hint: expect.stringContaining(
+          'repeat this until it logs that all is in the partition files',
+        ),
       });
     }
   });

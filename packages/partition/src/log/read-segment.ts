@@ -149,8 +149,9 @@ function ofNewer(file: string, offset: number, problem: string): CodedError {
     `${file} at offset ${offset}: ${problem}, of a newer release`,
     {
       hint:
-        'if one ran here, nothing is lost: start it on this directory, stop it with SIGTERM; ' +
-        'once it logs that all is in the partition files, this release can start',
+        'if one ran here, nothing is lost: start it on this directory, and stop it with SIGTERM ' +
+        'after a minute; repeat this until it logs that all is in the partition files; ' +
+        'then this release can start',
       details: { file, offset },
     },
   );
