@@ -123,10 +123,15 @@ export class LoadQueue {
     this.#notesOf(keyspace).loaded.delete(partition);
   }
 
-  /** To be called when the file was replaced by an empty one. */
+  /** To be called when the file is damaged: what was loaded is gone. Ends a running load. */
   forget(keyspace: string, partition: number): void {
     const { loaded, progress, attempts } = this.#notesOf(keyspace);
     for (const map of [loaded, progress, attempts]) map.delete(partition);
+    const message = `the file of partition ${partition} was found damaged`;
+    const reason = new CodedError('PARTITION_DAMAGED', message);
+    for (const { stop, ...load } of this.#running) {
+      if (load.keyspace === keyspace && load.partition === partition) stop.abort(reason);
+    }
   }
 
   async close(): Promise<void> {

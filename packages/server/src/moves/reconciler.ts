@@ -219,11 +219,11 @@ export class Reconciler {
   async #replaceDamaged(active: ActiveRing): Promise<void> {
     const { store, onRepair } = this.#ports;
     const { keyspace } = active.ring;
-    const rule = { confirmed: this.#quarantinesConfirmed.get(keyspace) ?? 0, onRepair };
+    const confirmed = this.#quarantinesConfirmed.get(keyspace) ?? 0;
+    const isBusy = (partition: number): boolean => this.#isFilling(keyspace, partition);
+    for (const partition of damagedOf(store, keyspace)) this.#loads.forget(keyspace, partition);
     try {
-      for (const partition of await replaceDamaged(store, active, rule)) {
-        this.#loads.forget(keyspace, partition);
-      }
+      await replaceDamaged(store, active, { confirmed, isBusy, onRepair });
     } catch (error) {
       this.#passes.failed({ kind: 'replace', keyspace }, error);
     }

@@ -114,13 +114,14 @@ export class Takeovers {
       if (this.#closed || current(keyspace) !== active) break;
       const batch = partitions.slice(start, start + TAKEN_OVER_AT_ONCE);
       // One log entry per partition, all in one sync.
-      await Promise.all(batch.map((partition) => store.setState(keyspace, partition, 'ready')));
-      for (const partition of batch) {
+      const served = batch.map(async (partition) => {
+        await store.setState(keyspace, partition, 'ready');
         onceComplete.forget(keyspace, partition);
         this.forget(keyspace, partition);
         this.#listener.onServing(keyspace, partition);
         await controls.endForce(keyspace, partition);
-      }
+      });
+      await Promise.all(served);
       await setImmediate();
     }
   }

@@ -10,7 +10,7 @@ import { replaceDamaged } from './replace-damaged.ts';
 
 const keyspace = 'cities';
 
-test('a deleted file is rewritten, and loaded from the start unless it was complete', async () => {
+test('a deleted file is rewritten, but not while its load or takeover runs', async () => {
   await using folder = await scratchFolder();
   await using store = await openStore({ directory: folder.path, newIncarnation: randomUUID });
   const place = { keyspace, key: Buffer.from('key'), value: Buffer.from('value'), tie: 0 };
@@ -29,9 +29,13 @@ test('a deleted file is rewritten, and loaded from the start unless it was compl
   const sentences: string[] = [];
   const rule = {
     confirmed: 2,
+    isBusy: () => false,
     onRepair: ({ sentence }: { sentence: string }) => sentences.push(sentence),
   };
-  expect(await replaceDamaged(store, active, rule)).toEqual([1]);
+  await replaceDamaged(store, active, { ...rule, isBusy: () => true });
+  expect(store.damaged()).toHaveLength(2);
+  await replaceDamaged(store, active, rule);
+  expect(store.damaged()).toEqual([]);
   expect(sentences).toHaveLength(2);
   expect(store.read(keyspace, 1, place.key)?.ms, 'the rewritten file has its old record').toBe(1);
 });

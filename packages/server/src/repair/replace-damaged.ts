@@ -6,22 +6,29 @@ import { dutyOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type Repair, repaired } from './repair-sentence.ts';
 
+interface ReplaceRule {
+  /** Number of damaged files that an operator has released although they are many. */
+  readonly confirmed: number;
+  /**
+   * Whether a load or a takeover of the partition runs. It would take the new file for the one that
+   * it began with, and call it complete. So that file is replaced later.
+   */
+  readonly isBusy: (partition: number) => boolean;
+  readonly onRepair: (repair: Repair) => void;
+}
+
 /**
  * Rewrites a file that was deleted while open, with all its records. Moves other damaged files to
- * the trash if other devices hold their partitions too, and creates new ones as lost. Resolves to
- * the partitions that must be loaded from the start. These include rewritten files that were not
- * complete, for they lack what arrived while they were damaged. Throws PARTITION_DAMAGED, and
- * changes nothing, if so many files are damaged that the files are hardly to blame, and more than
- * an operator has `confirmed`.
+ * the trash if other devices hold their partitions too, and creates new ones as lost. Each of them
+ * must be loaded from the start unless it is complete: a rewritten one lacks what arrived while it
+ * was damaged. Throws PARTITION_DAMAGED, and changes nothing, if so many files are damaged that the
+ * files are hardly to blame, and more than an operator has `confirmed`.
  */
 export async function replaceDamaged(
   store: Store,
   active: ActiveRing,
-  {
-    confirmed,
-    onRepair,
-  }: { readonly confirmed: number; readonly onRepair: (repair: Repair) => void },
-): Promise<number[]> {
+  { confirmed, isBusy, onRepair }: ReplaceRule,
+): Promise<void> {
   const { keyspace } = active.ring;
   const { replaceable, files, refilling } = replaceableOf(store, active);
   const heldCount = heldQuarantines(store, active);
@@ -34,19 +41,16 @@ export async function replaceDamaged(
       `the server, which reads the files again; ${command} lets it replace them`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }
-  const partitionsToLoad: number[] = [];
   for (const partition of replaceable) {
+    if (isBusy(partition)) continue;
     if (await store.rewriteLost(keyspace, partition)) {
       onRepair(repaired('rewritten', { keyspace, partition }));
-      if (store.info(keyspace, partition)?.state !== 'ready') partitionsToLoad.push(partition);
       continue;
     }
     await store.drop(keyspace, partition);
     await store.create(keyspace, partition, 'lost');
-    partitionsToLoad.push(partition);
     onRepair(repaired('replaced', { keyspace, partition }));
   }
-  return partitionsToLoad;
 }
 
 /**
