@@ -152,6 +152,22 @@ test.each(kinds)(
   },
 );
 
+test('a write that passed the fence before the table named the child reaches it', async () => {
+  await using folder = await scratchFolder();
+  const store = await opened(folder.path);
+  const ring = copying(reshapes.split);
+  const finalized = finalizeMoves(ring, encodeRing(ring).id);
+  const place = { keyspace, partition: 0, value: Buffer.from('late'), tie: 0 };
+  await store.write([{ ...place, key: keyOf(0), ms: 1 }]);
+  const late = [1, 2, 3].map((index) => ({ ...place, key: keyOf(index), ms: 2 }));
+  // This server was restarted before, so nothing is mirrored yet.
+  await filled(store, finalized, async () => void (await store.write(late)));
+  const child = partitionerOf(reshapes.split)(keyOf(0));
+  const values = [0, 1, 2, 3].map((index) => store.read(keyspace, child, keyOf(index))?.ms);
+  expect(values).toEqual([1, 2, 2, 2]);
+  await store.close();
+});
+
 test('one pass over a parent fills all of its children, in any order of calls', async () => {
   await using folder = await scratchFolder();
   const here = await world(folder.path, 'split');

@@ -41,9 +41,10 @@ function isComplete(store: Store, { ring }: ActiveRing, partition: number): bool
 
 /**
  * Resolves when the child has what its parents here have: records, open promises, and the floor and
- * barrier of dropped tombstones. While parents take requests, each write to them goes to the child
- * too. One pass over the parents fills all their children that are to be filled here; a call for
- * another child waits for the end of that pass. Throws PARTITION_FILLING for a parent that is not
+ * barrier of dropped tombstones. Meanwhile each write to the parents goes to the child too, also
+ * after the table names the child: then some that have passed the fence may still wait for the log.
+ * One pass over the parents fills all their children that are to be filled here; a call for another
+ * child waits for the end of that pass. Throws PARTITION_FILLING for a parent that is not
  * complete, and DISK_FULL.
  */
 export async function fillChild(
@@ -94,8 +95,6 @@ interface Family {
   readonly children: readonly PartitionRef[];
   readonly partitioner: Partitioner;
   readonly childOf: (key: Uint8Array) => number;
-  /** Whether the parents take requests, so that each write to them goes to the children too. */
-  readonly isShared: boolean;
 }
 
 function familyOf(
@@ -104,10 +103,9 @@ function familyOf(
   children: readonly PartitionRef[],
 ): Family {
   const { keyspace, reshape, partitioner } = ring;
-  const isShared = reshape?.kind === 'to';
-  const childPartitioner = isShared ? reshape.partitioner : partitioner;
+  const childPartitioner = reshape?.kind === 'to' ? reshape.partitioner : partitioner;
   const childOf = partitionerOf(childPartitioner);
-  return { keyspace, parents, children, partitioner: childPartitioner, childOf, isShared };
+  return { keyspace, parents, children, partitioner: childPartitioner, childOf };
 }
 
 async function fillAll(
@@ -116,7 +114,7 @@ async function fillAll(
   family: Family,
 ): Promise<ReadonlyMap<number, AdoptedChild>> {
   const { store } = ports;
-  const { keyspace, parents, children, isShared } = family;
+  const { keyspace, parents, children } = family;
   const parentInfos = () => parents.map((parent) => requireComplete(store, task.active, parent));
   const before = parentInfos();
   const bytesTotal = before.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -126,9 +124,8 @@ async function fillAll(
     const { incarnation } = must(store.info(keyspace, partition), 'unfilled() knows it');
     return { partition, incarnation };
   });
-  if (isShared) await share(store, family);
+  await share(store, family);
   const adopted = await store.children.adopt({ ...family, children: files });
-  if (!isShared) await store.write(promisesOf(store, family));
   const after = parentInfos();
   const isSame = after.every(
     ({ incarnation, floorMs }, index) =>
@@ -142,7 +139,7 @@ async function fillAll(
   await Promise.all(
     children.map((child) => store.carryMarks(keyspace, child.partition, { floorMs, barrierMs })),
   );
-  if (isShared) mirror(store, family, 'filled');
+  mirror(store, family, 'filled');
   // failpoint: fill.filled
   return adopted;
 }
