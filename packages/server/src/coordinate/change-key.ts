@@ -4,7 +4,7 @@ import { byteText } from '@ringwright/base/as-buffer';
 import { CodedError, withDetails } from '@ringwright/base/coded-error';
 import { compareStamps, formatStamp } from '@ringwright/base/stamp';
 import type { Condition } from '@ringwright/wire/coordination';
-import { identityOf, liveOrNull, type WireContent } from '../replica/wire-record.ts';
+import { asOf, identityOf, liveOrNull, type WireContent } from '../replica/wire-record.ts';
 import { checkSession, coordinateRead, type KeyRequest, type Written } from './coordinate.ts';
 import { type ChangeFunction, type Decided, type NewContent, propose } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
@@ -30,7 +30,8 @@ export function changeKey(
       throw withDetails(error, { outcome: 'rejected' }); // nothing is written yet
     });
     if (change(found) === null) return { record: found, isChanged: false };
-    return propose(ports, { ...target, change });
+    const { record, isChanged } = await propose(ports, { ...target, change });
+    return { record: asOf(record, target.nowMs), isChanged };
   });
 }
 

@@ -4,6 +4,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import { formatStamp } from '@ringwright/base/stamp';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type SimulationOptions,
 } from '../../../../test/support/simulated-cluster.ts';
 import { writeByCall } from '../../../../test/support/write-by-call.ts';
+import type { DeviceCaller } from '../peers/device-caller.ts';
 import { changeKey } from './change-key.ts';
 import { coordinateRead, coordinateWrite } from './coordinate.ts';
 
@@ -249,6 +251,57 @@ describe('a failed write reports its outcome', () => {
         code === 'CALLER_UNPROVEN' ? 'use one that it names' : 'health',
       ),
     });
+  });
+
+  /** A write at level all, of which the first `lost` messages to device 2 are lost. */
+  async function writeDecided(cluster: SimulatedCluster, lost: number) {
+    // A round that never ended keeps the write out of device 0, so that another round decides it.
+    cluster.devices[0]!.put({
+      key,
+      value: null,
+      ms: Date.now() + 5_000,
+      tie: 0,
+      isPreparedBallot: true,
+    });
+    const { coordinator } = cluster.devices[4]!;
+    let left = lost;
+    const devices: DeviceCaller = {
+      ...coordinator.devices,
+      write: (to, request, onResult) => {
+        if (to.device !== 2 || left === 0) coordinator.devices.write(to, request, onResult);
+        else {
+          left -= 1;
+          setTimeout(() => onResult(2, null, new CodedError('PEER_TIMEOUT', 'lost')), 100);
+        }
+      },
+    };
+    const request = {
+      ...about,
+      consistency: 'all',
+      value: Buffer.from('one'),
+      expiresMs: 1,
+    } as const;
+    return soon(coordinateWrite({ ...coordinator, devices }, request));
+  }
+
+  test('a write at level all that a round has decided fails with its stamp', async () => {
+    const cluster = await clusterAt(1);
+    const error = await writeDecided(cluster, Number.POSITIVE_INFINITY).catch(
+      (one: unknown) => one,
+    );
+    const { ms, tie, origin } = cluster.devices[0]!.rows.get('key')!;
+    const details = { outcome: 'unknown', stamp: formatStamp(origin ?? { ms, tie }) };
+    expect(error).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS', details });
+  });
+
+  test('a write at level all that a round has decided is the same on all devices', async () => {
+    const cluster = await clusterAt(1);
+    await writeDecided(cluster, 2);
+    const rows = [0, 1, 2].map((id) => cluster.devices[id]!.rows.get('key'));
+    expect(
+      rows.map((row) => row?.value?.toString()),
+      'also if it has expired',
+    ).toEqual(Array(3).fill('one'));
   });
 
   test('the outcome is unknown when only the joiner stored the record', async () => {

@@ -20,7 +20,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { recordRead } from '@ringwright/wire/records';
-import { asOf, type WireContent } from '../replica/wire-record.ts';
+import { asOf, identityOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { finishProposal, type NewContent, propose } from './propose.ts';
 import { type QuorumReadRequest, quorumRead } from './quorum-read.ts';
@@ -179,13 +179,17 @@ async function writeByRounds(
   const { record } = await ports.mutex.run(`${keyspace}/${byteText(key)}`, () =>
     propose(ports, { keyspace, key, nowMs, change: () => ({ value, expiresMs }), mine: ownId }),
   );
-  if (consistency === 'all') {
+  if (consistency !== 'all') return record;
+  try {
     await withNewestRing(ports, keyspace, (active) => {
       const partition = active.partitionOf(key);
       const slots = slotsOf(active.ring, partition);
       const whole = { partition, key, ...record };
       return quorumWrite(ports.devices, { active, slots, record: whole, needed: slots.length });
     });
+  } catch (error) {
+    // A quorum has it, whatever the last devices have answered.
+    throw failedWrite(error, identityOf(record), 'unknown');
   }
   return record;
 }

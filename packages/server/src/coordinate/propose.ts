@@ -44,7 +44,7 @@ interface ProposeRequest {
 }
 
 export interface Decided {
-  /** What the key holds now, on a quorum of slots. */
+  /** What the key holds now, on a quorum of slots: as it is stored there, even if it has expired. */
   readonly record: WireContent;
   /** Whether this request made that record. */
   readonly isChanged: boolean;
@@ -119,7 +119,7 @@ async function runRound(
     if (error instanceof UndecidedKey) return null;
     throw error;
   }
-  return { record: asOf(record, nowMs), isChanged: isOwn || content !== null };
+  return { record, isChanged: isOwn || content !== null };
 }
 
 /**
