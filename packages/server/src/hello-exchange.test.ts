@@ -282,6 +282,15 @@ test('clock, directory and rings of a peer are taken from its answer to a greeti
   expect(greeted, 'a hello without news causes no greeting').toEqual([member]);
 });
 
+test('a directory is not settled for a peer that has rings which are not here yet', async () => {
+  const { hear } = await device();
+  const answers = [
+    await hear({ address: member }),
+    await hear({ address: member, rings: [newRing] }),
+  ];
+  expect(answers.map(({ settled }) => settled)).toEqual([true, false]);
+});
+
 test("a peer's clock is learned before the refill that its answer causes", async () => {
   const { ports, refills } = await device();
   const agreed: number[] = [];

@@ -86,7 +86,9 @@ export async function answerHello(
   } else if (address !== '') {
     ports.onUnknownPeerHello(address);
   }
-  return ownHello(ports, address, version);
+  const own = ownHello(ports, address, version);
+  // Under a ring that is not here yet, this directory may have to hold more.
+  return { ...own, settled: own.settled && !ports.exchange.lacks(request.rings) };
 }
 
 /**
