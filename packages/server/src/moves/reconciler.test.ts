@@ -69,3 +69,39 @@ test('a full disk fails once per new file in each retry, until it has room', asy
   expect(reconciler.failing('cities')).toEqual([]);
   await reconciler.close();
 });
+
+test('a full disk on which no partition can be opened does not hold up drains', async () => {
+  // Each device has one partition. Device 0 has the file of the other one.
+  const active = activeOn(servedRing({ devices: 2, replicas: 1, power: 1 }), 0);
+  const surplus = { keyspace: 'cities', partition: 1, state: 'filling' };
+  const noRoom = () => Promise.reject(new CodedError('DISK_FULL', 'no room'));
+  const store = {
+    copies: { prepare: () => undefined },
+    list: () => [surplus],
+    damaged: () => [],
+    children: { endMirror: () => undefined },
+    create: noRoom,
+  };
+  const judged: unknown[] = [];
+  const reconciler = new Reconciler({
+    store,
+    current: () => active,
+    held: { follow: () => Promise.resolve(), has: () => false },
+    guard: {
+      judge: (_: unknown, infos: unknown) => {
+        judged.push(infos);
+        return Promise.resolve(new Set([1]));
+      },
+    },
+    onceComplete: { note: () => Promise.resolve() },
+    whyUnnamed: () => null,
+    monotonicMs: () => Date.now(),
+    loadThrottle: () => ({ loads: null, cooldownTimes: 0 }),
+    onError: () => undefined,
+  } as unknown as ReconcilerPorts);
+  reconciler.reconcile('cities');
+  await reconciler.idle('cities');
+  expect(judged).toEqual([[surplus]]);
+  expect(reconciler.failing('cities')).toMatchObject([{ step: 'open', reason: 'no room' }]);
+  await reconciler.close();
+});

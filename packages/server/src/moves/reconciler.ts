@@ -183,11 +183,7 @@ export class Reconciler {
       ({ partition }) => !damaged.has(partition),
     );
     const opens = steps.flatMap((step) => (step.kind === 'open' ? [step.partition] : []));
-    if (opens.length > 0) {
-      const undecided = await openPartitions(this.#ports, active, opens);
-      if (undecided.length > 0) this.#passes.retry(keyspace);
-      if (undecided.length < opens.length) this.reconcile(keyspace);
-    }
+    if (opens.length > 0) await this.#open(active, opens);
     const partitions = steps.flatMap((step) => (step.kind === 'drain' ? [step.partition] : []));
     // First, because files that go make room for those that come.
     await this.#drains.offer(active, { infos, partitions });
@@ -230,6 +226,18 @@ export class Reconciler {
   }
 
   /** A failure here must not hold the others back: a drain may free the disk that is full. */
+  async #open(active: ActiveRing, partitions: readonly number[]): Promise<void> {
+    const { keyspace } = active.ring;
+    try {
+      const undecided = await openPartitions(this.#ports, active, partitions);
+      if (undecided.length > 0) this.#passes.retry(keyspace);
+      if (undecided.length < partitions.length) this.reconcile(keyspace);
+    } catch (error) {
+      this.#passes.failed({ kind: 'open', keyspace }, error);
+    }
+  }
+
+  /** See #open. */
   async #accept(keyspace: string, partition: number): Promise<void> {
     try {
       await this.#ports.store.create(keyspace, partition, 'filling');
