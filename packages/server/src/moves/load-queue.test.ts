@@ -39,6 +39,35 @@ interface Joining extends AsyncDisposable {
   readonly stopped: (reason: CodedError) => Promise<number>;
 }
 
+interface Watched {
+  readonly paused?: ReadonlySet<number>;
+  readonly monotonicMs?: () => number;
+  readonly errors?: unknown[];
+  readonly onEnded: (outcome: 'loaded' | 'failed') => void;
+}
+
+async function queueOf(
+  { store, devices: caller, decide, throttle }: StoreDevice,
+  { paused, monotonicMs = () => performance.now(), errors = [], onEnded }: Watched,
+): Promise<LoadQueue> {
+  const onceComplete = await OnceComplete.load(store.directory);
+  return new LoadQueue({
+    ...{ store, devices: caller, decide, throttle, onceComplete },
+    controls: {
+      isPaused: (_keyspace, assignment) => paused?.has(assignment) === true,
+      priority: () => 0,
+      forceReason: () => null,
+      endForce: () => Promise.resolve(),
+    },
+    signReceipt: () => '',
+    loadThrottle: () => freeThrottle,
+    monotonicMs,
+    onError: (_step, error) => errors.push(error),
+    onRepair: () => undefined,
+    onEnded: (_keyspace, outcome) => onEnded(outcome),
+  });
+}
+
 async function joining(
   paused: ReadonlySet<number> = new Set(),
   monotonicMs = () => performance.now(),
@@ -53,7 +82,7 @@ async function joining(
   }
   cluster.activate(3);
   const [source, , , joiner] = cluster.devices;
-  const { store, devices: caller, decide, throttle, active } = joiner!;
+  const { active } = joiner!;
   const errors: unknown[] = [];
   const outcomes: ('loaded' | 'failed')[] = [];
   let isStopped = false;
@@ -63,21 +92,11 @@ async function joining(
     });
     queue.offer(active, steps);
   };
-  const onceComplete = await OnceComplete.load(store.directory);
-  const queue = new LoadQueue({
-    ...{ store, devices: caller, decide, throttle, onceComplete },
-    controls: {
-      isPaused: (_keyspace, assignment) => paused.has(assignment),
-      priority: () => 0,
-      forceReason: () => null,
-      endForce: () => Promise.resolve(),
-    },
-    signReceipt: () => '',
-    loadThrottle: () => freeThrottle,
+  const queue = await queueOf(joiner!, {
+    paused,
     monotonicMs,
-    onError: (_step, error) => errors.push(error),
-    onRepair: () => undefined,
-    onEnded: (_keyspace, outcome) => {
+    errors,
+    onEnded: (outcome) => {
       outcomes.push(outcome);
       if (!isStopped) offer();
     },
@@ -260,4 +279,20 @@ test('a paused load waits and says so', async () => {
     'paused paused by an operator',
     'paused paused by an operator',
   ]);
+});
+
+test('a refill that ended while a pass was looking is not run again', async () => {
+  await using cluster = await StoreCluster.open([servedRing({ power: 0, devices: 3 })]);
+  await cluster.create(0, [0, 1]);
+  await cluster.create(0, [2], 'filling');
+  const refilled = cluster.devices[2]!;
+  let ended = 0;
+  const queue = await queueOf(refilled, { onEnded: () => void (ended += 1) });
+  const offer = (): void => queue.offer(refilled.active, [{ kind: 'refill', partition: 0 }]);
+  offer();
+  await waitFor('the refill', { ask: () => ended, until: Boolean });
+  expect(refilled.info(0)?.state).toBe('ready');
+  offer(); // as a pass does that listed the states of the files before
+  expect([...queue.view('cities').running]).toEqual([]);
+  await queue.close();
 });

@@ -7,6 +7,7 @@ import { retryAfterMs } from '../copies/copy-task.ts';
 import { PartialCopies } from '../copies/partial-copies.ts';
 import { Cooldown, type CooldownPorts } from '../copies/throttle-control.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
+import { usableInfo } from '../peers/holdings.ts';
 import { type Repair, refilled } from '../repair/repair-sentence.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type BusySource, byUrgency, chooseLoads, loadLimits, whyWait } from './choose-loads.ts';
@@ -82,8 +83,11 @@ export class LoadQueue {
       ({ partition, assignment }) => offeredIds.get(partition) === assignment,
     );
     // The pass may have looked before a load began or ended.
-    const isOpen = ({ partition, assignment }: WaitingLoad): boolean =>
-      !notes.running.has(partition) && notes.loaded.get(partition) !== assignment;
+    const isOpen = ({ keyspace, partition, assignment }: WaitingLoad): boolean => {
+      if (notes.running.has(partition)) return false;
+      if (assignment !== null) return notes.loaded.get(partition) !== assignment;
+      return usableInfo(this.#ports.store, keyspace, partition)?.state !== 'ready';
+    };
     this.#wait(active.ring.keyspace, offered.filter(isOpen));
     this.#fill();
     this.#noteWaits(active.ring.keyspace);
