@@ -37,9 +37,9 @@ export const splitBugs: readonly SeededBug[] = [
       {
         // Torture files are small; this delay lasts as long as a large file takes.
         file: fillChild,
-        find: 'if (!isShared) await store.write(promisesOf(store, family));',
+        find: 'const after = parentInfos();',
         replace:
-          'if (!isShared) await store.write(promisesOf(store, family)); await new Promise((resolve) => setTimeout(resolve, 1_500));',
+          'await new Promise((resolve) => setTimeout(resolve, 1_500)); const after = parentInfos();',
       },
     ],
   },
