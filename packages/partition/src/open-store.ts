@@ -132,6 +132,8 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
   const fail = (error: unknown): void => {
     if (parts.failure !== null) return;
     parts.failure = failureOf(error, root);
+    // It may be unknown which file of a partition is in use. The log keeps what either may lack.
+    checkpointer.end();
     for (const batch of log.abandon()) {
       for (const { call } of batch.entries) call.reject(parts.failure);
     }

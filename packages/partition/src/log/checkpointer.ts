@@ -71,8 +71,7 @@ export class Checkpointer {
     if (this.#stopped) return;
     this.#running ??= this.#run()
       .catch((error: unknown) => {
-        // After an error no more files are checkpointed and no segment is removed.
-        this.#end();
+        this.end();
         this.#options.onFailure(error);
       })
       .finally(() => {
@@ -149,13 +148,14 @@ export class Checkpointer {
 
   /** Starts nothing more, and waits for the running checkpoint. */
   async stop(): Promise<void> {
-    this.#end();
-    this.#freeSegments = false;
+    this.end();
     await this.#running;
   }
 
-  #end(): void {
+  /** Starts nothing more: no file is checkpointed, and no segment is removed. */
+  end(): void {
     this.#stopped = true;
+    this.#freeSegments = false;
     for (const turn of this.#queue.values()) turn.resolve();
     this.#queue.clear();
   }

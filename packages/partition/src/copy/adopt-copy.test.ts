@@ -1,0 +1,109 @@
+// Tests what the next start finds after a copy took the place of a file and the store failed.
+import { rmSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import module from 'node:module';
+import { join } from 'node:path';
+import { replaceOwnFile } from '@ringwright/node/durable-files';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import {
+  copyPartition,
+  cutWals,
+  logFiles,
+  type Scratch,
+  scratch,
+  textOf,
+  write,
+} from '../../test/support/scratch-store.ts';
+import { PartitionFile } from '../file/partition-file.ts';
+import type { Store } from '../store.ts';
+
+/** Runs `before` and `after` around the next rename that switches CURRENT of partition 0. */
+function aroundSwitch(before: () => Promise<void>, after: () => Promise<void>): void {
+  const { rename } = fs;
+  const restore = (): void => {
+    fs.rename = rename;
+    module.syncBuiltinESMExports();
+  };
+  onTestFinished(restore);
+  fs.rename = async (from, to) => {
+    if (!String(to).endsWith('/test/0/CURRENT')) return rename(from, to);
+    restore();
+    await before();
+    await rename(from, to);
+    await after();
+  };
+  module.syncBuiltinESMExports();
+}
+
+const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };
+
+/** Two stores whose partition 0 has rows; the target also has a partition 1. */
+async function stores(from: Scratch, to: Scratch): Promise<[Store, Store]> {
+  const [source, target] = [await from.openReady(), await to.openReady(limits)];
+  await source.write([write('theirs', 'copied', 1)]);
+  await target.create('test', 1, 'ready');
+  await target.write([write('mine', 'kept', 2)]);
+  return [source, target];
+}
+
+let ms = 100;
+
+/** Begins a new segment. */
+async function beginSegment(store: Store): Promise<void> {
+  for (const _ of [1, 2]) await store.write([write('other', 'y'.repeat(5_000), (ms += 1), 1)]);
+}
+
+/** Expects in a store, opened after a power loss, what the target and the source had. */
+async function expectAll(place: Scratch): Promise<void> {
+  await using image = scratch(place.directory);
+  cutWals(image.directory, () => 0);
+  const reopened = await image.open();
+  expect(reopened.damaged()).toEqual([]);
+  for (const [key, text] of [
+    ['theirs', 'copied'],
+    ['mine', 'kept'],
+    ['late', 'kept'],
+  ] as const) {
+    expect(textOf(reopened, key), key).toBe(text);
+  }
+}
+
+const failed = { code: 'STORE_FAILED' };
+
+test('a failed store removes no segment that the copy in use may need', async () => {
+  await using from = scratch();
+  // Not `await using`: the close of a failed store rejects.
+  const to = scratch();
+  const [source, target] = await stores(from, to);
+  // Its first segments go, so that the next checkpoint of partition 1 finishes no file.
+  const [first = ''] = logFiles(to.directory);
+  while (logFiles(to.directory).includes(first)) await beginSegment(target);
+  const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  aroundSwitch(
+    async () => {
+      const name = 'checkpointInPool';
+      const { value } = Object.getOwnPropertyDescriptor(PartitionFile.prototype, name) ?? {};
+      const slow = vi.spyOn(PartitionFile.prototype, name);
+      onTestFinished(() => slow.mockRestore());
+      slow.mockImplementation(async function (this: PartitionFile) {
+        if (this.info().partition === 1) {
+          entered.resolve();
+          await gate.promise;
+        }
+        return Reflect.apply(value, this, []);
+      });
+      await target.write([write('late', 'kept', 3)]);
+      await beginSegment(target);
+      // The present file has the late row by now.
+      await entered.promise;
+    },
+    () => Promise.reject(Object.assign(new Error('i/o error, fsync'), { code: 'EIO' })),
+  );
+  await expect(copyPartition(source, target)).rejects.toMatchObject(failed);
+  gate.resolve();
+  // Long enough for the checkpointer, which would need a few such writes.
+  for (let i = 0; i < 20; i += 1) await replaceOwnFile(join(to.directory, 'any'), Buffer.alloc(1));
+  await expect(target.close()).rejects.toMatchObject(failed);
+  await expectAll(to);
+  rmSync(to.directory, { recursive: true });
+});
