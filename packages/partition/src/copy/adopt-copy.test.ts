@@ -107,3 +107,21 @@ test('a failed store removes no segment that the copy in use may need', async ()
   await expectAll(to);
   rmSync(to.directory, { recursive: true });
 });
+
+test('damage of the present file after the switch does not cost the copy', async () => {
+  await using from = scratch();
+  const to = scratch();
+  const [source, target] = await stores(from, to);
+  const { incarnation = '' } = target.info('test', 0) ?? {};
+  aroundSwitch(
+    async () => void (await target.write([write('late', 'kept', 3)])),
+    async () => {
+      rmSync(join(to.directory, 'partitions/test/0', incarnation, 'data.db'));
+      expect((await target.checkOpenFiles()).lost).toHaveLength(1);
+    },
+  );
+  await expect(copyPartition(source, target)).rejects.toMatchObject(failed);
+  await expect(target.close()).rejects.toMatchObject(failed);
+  await expectAll(to);
+  rmSync(to.directory, { recursive: true });
+});

@@ -242,8 +242,8 @@ export function switchHere(
       ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from, rowsMax }));
     takeMarks(parts, partition, copy);
   } catch (error) {
-    // Damage of the present file concerns this partition only.
-    throw partition.damage ?? failed(parts, error);
+    // CURRENT names the copy, and only the log has what it lacks.
+    throw failed(parts, error);
   }
   const present = presentFile(parts, partition);
   partition.incarnation = incarnation;
