@@ -4,6 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { scratch, write } from '../../test/support/scratch-store.ts';
+import { syncsOfSystem } from './syncs.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -32,4 +33,23 @@ test('all names on the path to a new file are durable before CURRENT counts', as
   expect(current()).toBe(`${incarnation}\n`);
   const path = [partitions, join(partitions, 'test'), home, join(home, incarnation)];
   expect([...syncedBefore]).toEqual(expect.arrayContaining(path));
+});
+
+test('a new file is synced before it counts, also if its first change is none', async () => {
+  await using place = scratch();
+  const store = await place.open({ logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 });
+  for (const partition of [0, 1]) await store.create('test', partition, 'ready');
+  const synced = new Set<string>();
+  const { inPool } = syncsOfSystem;
+  vi.spyOn(syncsOfSystem, 'inPool').mockImplementation((fd) => {
+    synced.add(readlinkSync(`/proc/self/fd/${fd}`));
+    return inPool(fd);
+  });
+  await store.carryMarks('test', 0, { barrierMs: 0, floorMs: 0 });
+  const home = join(place.directory, 'partitions/test/0');
+  const current = (): string => readFileSync(join(home, 'CURRENT'), 'utf8').trim();
+  for (let i = 0; current().startsWith('new'); i += 1) {
+    await store.write([write('other', 'y'.repeat(5_000), i + 1, 1)]);
+  }
+  expect([...synced]).toContain(join(home, current(), 'data.db'));
 });

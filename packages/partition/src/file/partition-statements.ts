@@ -115,7 +115,8 @@ export const statements = {
       `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
        checksum = ?`,
     ),
-  setMarks: (db: Db) => db.prepare('UPDATE meta SET state = ?, barrier_ms = ?, floor_ms = ?'),
+  setMarks: (db: Db) =>
+    db.prepare('UPDATE meta SET seq = -1, state = ?, barrier_ms = ?, floor_ms = ?'),
   setIdentity: (db: Db) =>
     db.prepare(
       'UPDATE meta SET incarnation = ?, life = ?, state = ?, barrier_ms = ?, checksum = ?',
@@ -241,7 +242,7 @@ export function storeCounters(
   sql.of(statements.setCounters).run(...counters);
 }
 
-/** The caller stores the counters next, with the checksum over everything. */
+/** Changes a page in any case: a checkpoint of no page syncs no new file. Counters come next. */
 export function storeMarks(
   sql: PreparedStatements,
   { state, barrier_ms, floor_ms }: MetaRow,
