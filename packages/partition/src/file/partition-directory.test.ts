@@ -1,9 +1,12 @@
 // Tests when the folder of a new partition counts.
-import { readFileSync, readlinkSync } from 'node:fs';
+import fs, { mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import module from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { scratch, write } from '../../test/support/scratch-store.ts';
+import { makePartitionDirectory } from './partition-directory.ts';
 import { syncsOfSystem } from './syncs.ts';
 
 afterEach(() => {
@@ -52,4 +55,24 @@ test('a new file is synced before it counts, also if its first change is none', 
     await store.write([write('other', 'y'.repeat(5_000), i + 1, 1)]);
   }
   expect([...synced]).toContain(join(home, current(), 'data.db'));
+});
+
+test('a file that is made while a copy takes its place does not replace its CURRENT', () => {
+  const root = mkdtempSync(join(tmpdir(), 'directory-'));
+  const current = join(root, 'partitions/test/0/CURRENT');
+  const { writeFileSync } = fs;
+  onTestFinished(() => {
+    fs.writeFileSync = writeFileSync;
+    module.syncBuiltinESMExports();
+    rmSync(root, { recursive: true });
+  });
+  fs.writeFileSync = (file, ...about) => {
+    // The thread pool renames the copy's CURRENT at the last moment.
+    if (file === current) writeFileSync(current, 'copy\n');
+    writeFileSync(file, ...about);
+  };
+  module.syncBuiltinESMExports();
+  const ids = { keyspace: 'test', partition: 0, incarnation: 'present', life: 'present' };
+  makePartitionDirectory(root, { ...ids, state: 'filling' });
+  expect(readFileSync(current, 'utf8')).toBe('copy\n');
 });

@@ -1,5 +1,5 @@
 // The folder of one partition. `CURRENT` names the incarnation whose `data.db` is in use.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -41,9 +41,13 @@ export function makePartitionDirectory(
   const directory = join(home, options.incarnation);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   writeFileSync(join(directory, 'data.db'), bytes, { mode: 0o600 });
-  // An existing CURRENT names a copy that is about to take the place of this file.
-  if (existsSync(currentFile(home))) return;
-  writeFileSync(currentFile(home), newCurrentText(options.incarnation), { mode: 0o600 });
+  try {
+    const text = newCurrentText(options.incarnation);
+    writeFileSync(currentFile(home), text, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    // An existing CURRENT names a copy that is about to take the place of this file.
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
 }
 
 /**
