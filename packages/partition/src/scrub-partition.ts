@@ -24,7 +24,11 @@ export async function scrubPartition(parts: StoreParts, partition: Partition): P
   if (!partition.hasFile) return { bytes: 0, findings: [] };
   const first = await auditCopy(parts, partition);
   if (first.findings.length === 0) return first;
+  const { incarnation } = partition;
   const second = await auditCopy(parts, partition);
+  const bytes = first.bytes + second.bytes;
+  // The file with the damage is gone.
+  if (partition.incarnation !== incarnation) return { bytes, findings: [] };
   const [finding] = second.findings;
   if (finding !== undefined) {
     const { keyspace, partition: number } = partition;
@@ -37,7 +41,7 @@ export async function scrubPartition(parts: StoreParts, partition: Partition): P
       },
     );
   }
-  return { bytes: first.bytes + second.bytes, findings: second.findings };
+  return { bytes, findings: second.findings };
 }
 
 async function auditCopy(parts: StoreParts, partition: Partition): Promise<Scrubbed> {

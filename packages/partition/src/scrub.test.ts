@@ -2,9 +2,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { expect, test, vi } from 'vitest';
-import { scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { copyPartition, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { spyAround } from '../test/support/spy-around.ts';
 import { PartitionFile } from './file/partition-file.ts';
+import { readMeta } from './file/partition-meta.ts';
+import { withChecksum } from './file/schema.ts';
+import { SideProcess } from './side/side-process.ts';
 import type { Store } from './store.ts';
 
 test('a read reports a damaged record to the scrub, which marks the file as damaged', async () => {
@@ -69,12 +73,42 @@ test('a file that the disk cannot read is damaged, and the store goes on', async
   await store.drop('test', 0);
 });
 
+test('damage of a file that a copy replaces meanwhile is not that of the copy', async () => {
+  await using from = scratch();
+  await using place = scratch();
+  const [source, first] = [await from.openReady(), await place.openReady()];
+  await source.write([write('theirs', 'copied', 1)]);
+  await first.write([write('mine', 'kept', 2)]);
+  await first.close();
+  const db = new Database(fileOf(place.directory));
+  const meta = withChecksum({ ...readMeta(db), digest: '0'.repeat(16) });
+  db.prepare('UPDATE meta SET digest = ?, checksum = ?').run(meta.digest, meta.checksum);
+  db.close();
+  const store = await place.open();
+  let audits = 0;
+  spyAround(SideProcess.prototype, 'audit', {
+    after: async () => {
+      audits += 1;
+      if (audits === 2) await copyPartition(source, store);
+    },
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect((await store.scrub('test', 0)).findings).toEqual([]);
+  expect(audits).toBe(3);
+  expect(store.damaged()).toEqual([]);
+  expect([textOf(store, 'mine'), textOf(store, 'theirs')]).toEqual(['kept', 'copied']);
+});
+
 /** Changes the file of test/0 from outside the store. */
 function overwrite(directory: string, change: (bytes: Buffer) => void): void {
-  const home = join(directory, 'partitions/test/0');
-  const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
-  const file = join(home, incarnation, 'data.db');
+  const file = fileOf(directory);
   const bytes = readFileSync(file);
   change(bytes);
   writeFileSync(file, bytes);
+}
+
+function fileOf(directory: string): string {
+  const home = join(directory, 'partitions/test/0');
+  const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
+  return join(home, incarnation, 'data.db');
 }
