@@ -3,6 +3,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -157,4 +158,15 @@ test('allBefore resolves after every write that was queued before it', async () 
   await store.children.allBefore([{ keyspace: 'test', partition: 1 }]);
   expect(isWritten).toBe(true);
   await written;
+});
+
+test('after a line that could not be written, a close reports the failed store', async () => {
+  // Not `await using`: the close of a failed store rejects.
+  const place = scratch();
+  const store = await place.open();
+  mkdirSync(`${linesOf(place.directory)}.new`);
+  const failed = { code: 'STORE_FAILED' };
+  await expect(store.create('test', 0, 'ready')).rejects.toMatchObject(failed);
+  await expect(store.close()).rejects.toMatchObject(failed);
+  rmSync(place.directory, { recursive: true });
 });

@@ -76,9 +76,9 @@ export class EmptyPartitions {
     return reason;
   }
 
-  /** Waits for writes in progress and queued. */
+  /** Waits for writes in progress and queued; their callers got their errors. */
   async close(): Promise<void> {
-    await (this.#nextWrite ?? this.#currentWrite);
+    await (this.#nextWrite ?? this.#currentWrite).catch(() => undefined);
     await this.#leaveFile();
   }
 
