@@ -2,10 +2,13 @@
 // the line, the folder and the log loses no record and creates none.
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -116,6 +119,29 @@ test('a running store reports and rewrites a deleted list of empty partitions', 
   rmSync(linesOf(place.directory));
   expect((await store.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
   expect(await store.checkOpenFiles()).toMatchObject({ log: null, lost: [] });
+  const image = place.image();
+  const reopened = await image.open();
+  expect(reopened.list()).toHaveLength(3);
+  // Nothing was written to the list since this start, and the first try fails.
+  const lines = linesOf(image.directory);
+  rmSync(lines);
+  mkdirSync(`${lines}.new`);
+  expect((await reopened.checkOpenFiles()).errors).toHaveLength(1);
+  rmdirSync(`${lines}.new`);
+  expect((await reopened.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+  await reopened.create('test', 3, 'filling');
+  expect((await image.image().open()).list()).toHaveLength(4);
+});
+
+test('a list that was replaced before a line was added is rewritten too', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await emptyOnes(store, 2);
+  const lines = linesOf(place.directory);
+  copyFileSync(lines, `${lines}.edited`);
+  renameSync(`${lines}.edited`, lines);
+  await store.create('test', 2, 'filling');
+  expect((await store.checkOpenFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
   const image = place.image();
   expect((await image.open()).list()).toHaveLength(3);
 });

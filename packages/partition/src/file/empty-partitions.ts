@@ -30,7 +30,10 @@ export class EmptyPartitions {
   readonly #partitions: Map<string, EmptyPartition>;
   /** Null: the whole file must be written before a line can be appended. */
   #handle: FileHandle | null = null;
-  #identity: FileIdentity | null = null;
+  /** What the file must be; null: there is none. */
+  #identity: FileIdentity | null;
+  /** The file is lost, or has the rest of a failed write. */
+  #mustRewrite = false;
   #linesInFile = 0;
   #pendingLines: string[] = [];
   #nextWrite: Promise<void> | null = null;
@@ -39,6 +42,7 @@ export class EmptyPartitions {
   constructor(file: string, partitions: Map<string, EmptyPartition>) {
     this.#file = file;
     this.#partitions = partitions;
+    this.#identity = identityOf(file);
   }
 
   get(ref: PartitionRef): EmptyPartition | undefined {
@@ -65,13 +69,13 @@ export class EmptyPartitions {
 
   /**
    * Rewrites the file if it was deleted or changed from outside. Resolves to what was wrong, or
-   * null.
+   * null. After an error the next call tries again.
    */
   async mend(): Promise<string | null> {
-    await this.#currentWrite;
-    const reason = this.#handle === null ? null : whyLost(this.#file, this.#identity);
+    await this.#currentWrite.catch(() => undefined);
+    const reason = this.#identity === null ? null : whyLost(this.#file, this.#identity);
     if (reason === null) return null;
-    await this.#leaveFile();
+    this.#mustRewrite = true;
     await this.#append('');
     return reason;
   }
@@ -89,21 +93,31 @@ export class EmptyPartitions {
   }
 
   async #writeAfter(previousWrite: Promise<void>): Promise<void> {
-    await previousWrite;
+    // Its callers got its error.
+    await previousWrite.catch(() => undefined);
     this.#currentWrite = this.#nextWrite ?? previousWrite;
     this.#nextWrite = null;
     const lines = this.#pendingLines;
     this.#pendingLines = [];
     const staleLines = this.#linesInFile + lines.length - this.#partitions.size;
     // failpoint: empty.before-write
-    if (this.#handle === null || staleLines > STALE_LINES_MAX) await this.#writeAll();
-    else await this.#add(lines);
+    try {
+      if (staleLines > STALE_LINES_MAX) await this.#writeAll();
+      else await this.#add(lines);
+    } catch (error) {
+      this.#mustRewrite = true;
+      throw error;
+    }
   }
 
   async #add(lines: readonly string[]): Promise<void> {
-    await this.#handle?.appendFile(lines.join(''));
-    await this.#handle?.datasync();
-    this.#identity = identityOf(this.#file);
+    const [handle, known] = [this.#handle, this.#identity];
+    if (handle === null || known === null || this.#mustRewrite) return this.#writeAll();
+    const bytes = Buffer.from(lines.join(''));
+    await handle.appendFile(bytes);
+    await handle.datasync();
+    // Not read from the file's name, which may lead to another file by now.
+    this.#identity = { ...known, bytes: known.bytes + bytes.length };
     this.#linesInFile += lines.length;
   }
 
@@ -113,6 +127,7 @@ export class EmptyPartitions {
     await replaceOwnFile(this.#file, Buffer.from(lines.join('')));
     this.#handle = await open(this.#file, 'a');
     this.#identity = identityOf(this.#file);
+    this.#mustRewrite = false;
     this.#linesInFile = lines.length;
   }
 
