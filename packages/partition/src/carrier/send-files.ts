@@ -192,9 +192,9 @@ export class FileSender {
       tellStore({ kind: 'sent', id: outgoing.id, bytes: at });
     }
     await lastWrite;
-    if (socket.destroyed) return;
-    socket.end();
+    // Also when the connection broke: the reader may have all bytes, and ask for nothing more.
     if (outgoing.summed === bytes) this.#reportChecksum(outgoing);
+    if (!socket.destroyed) socket.end();
   }
 
   /** Reports the checksum once: a reader that reconnects after the end of the file has it. */
