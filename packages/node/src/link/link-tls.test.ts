@@ -289,3 +289,21 @@ test('a server that falls silent after its proof does not keep its callers waiti
   });
   expect(link.pausedMs).toBeGreaterThan(0);
 });
+
+test('a connection begun as soon as a greeting failed is kept, and is the only one', async () => {
+  const { port, sockets } = await listening();
+  let greetings = 0;
+  const link = linkTo(port, byDevice, {
+    greet: () => {
+      greetings += 1;
+      return greetings === 1 ? Promise.reject(new Error('no hello in time')) : Promise.resolve();
+    },
+  });
+  await expect(link.connect()).rejects.toThrow('no hello in time');
+  await link.connect().catch(() => undefined);
+  await expect.poll(() => link.pausedMs).toBe(0);
+  await link.connect();
+  await expect.poll(() => sockets.size).toBe(1);
+  link.close();
+  await expect.poll(() => sockets.size).toBe(0);
+});

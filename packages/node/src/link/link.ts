@@ -178,6 +178,8 @@ export class Link implements Caller {
       await Promise.race([new Promise((resolve) => socket.once('open', resolve)), ended]);
       await Promise.race([this.#ports.greet(this.address, channel), ended]);
     } catch (error) {
+      // At once: its 'close' would end the attempt that a caller begins when it gets this error.
+      if (this.#socket === socket) this.#forget();
       socket.terminate();
       throw error;
     }
