@@ -28,3 +28,20 @@ test('beyond the budget, the connection that made progress least recently ends',
   expect(ended).toEqual(['b']);
   expect(budget.bytes).toBe(2 * MIB + 1);
 });
+
+test('bytes that a connection reports after its end are not counted', () => {
+  const budget = new ByteBudget(3 * MIB);
+  const ended: string[] = [];
+  const [left, first, last] = ['left', 'first', 'last'].map((name) =>
+    budget.connection(() => ended.push(name)),
+  );
+  left!.hold(MIB);
+  left!.leave();
+  left!.hold(2 * MIB);
+  expect(budget.bytes).toBe(0);
+  first!.hold(2 * MIB);
+  last!.hold(2 * MIB);
+  expect(ended).toEqual(['first']);
+  first!.hold(2 * MIB);
+  expect([ended, budget.bytes]).toEqual([['first'], 2 * MIB]);
+});

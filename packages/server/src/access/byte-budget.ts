@@ -18,6 +18,8 @@ export interface HeldBytes {
 
 interface Holder {
   bytes: number;
+  /** Answers may still end after their connection, and report bytes that nobody would give back. */
+  hasLeft: boolean;
   readonly end: () => void;
 }
 
@@ -43,10 +45,10 @@ export class ByteBudget {
 
   /** `end` is called when its bytes have to go. */
   connection(end: () => void): HeldBytes {
-    const holder: Holder = { bytes: 0, end };
+    const holder: Holder = { bytes: 0, hasLeft: false, end };
     return {
       hold: (bytes) => {
-        if (bytes === holder.bytes) return; // most often: nothing is held
+        if (bytes === holder.bytes || holder.hasLeft) return; // most often: nothing is held
         this.#bytes += bytes - holder.bytes;
         holder.bytes = bytes;
         if (bytes === 0) this.#holders.delete(holder);
@@ -71,5 +73,6 @@ export class ByteBudget {
   #forget(holder: Holder): void {
     if (this.#holders.delete(holder)) this.#bytes -= holder.bytes;
     holder.bytes = 0;
+    holder.hasLeft = true;
   }
 }
