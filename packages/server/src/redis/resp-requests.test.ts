@@ -193,3 +193,14 @@ describe('inline requests', () => {
     expect(splitInline(Buffer.from(line))?.map(byteText) ?? null).toEqual(wanted);
   });
 });
+
+test('a request counts as held while it is incomplete, and no longer', () => {
+  const parser = new RespRequests();
+  const request = encode([Buffer.from('SET'), Buffer.from('a'), Buffer.alloc(100_000)]);
+  parser.push(Buffer.from(request.subarray(0, 50_000)));
+  expect(parser.next()).toBeNull();
+  expect(parser.begunBytes).toBeGreaterThan(100_000);
+  parser.push(Buffer.from(request.subarray(50_000)));
+  expect(parser.next()).toHaveLength(3);
+  expect(parser.begunBytes).toBe(0);
+});

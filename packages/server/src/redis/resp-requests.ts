@@ -86,6 +86,7 @@ export class RespRequests {
         if (!this.#readArgs()) return null;
         const args = this.#args;
         this.#args = [];
+        this.#requestBytes = 0;
         this.#hasViews = true;
         return args;
       }
