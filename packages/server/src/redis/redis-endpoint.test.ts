@@ -1,10 +1,15 @@
 // Connections without a whole request in time are closed; after a request a connection may be idle.
+// No connection outlives the endpoint.
 // Commands after a refused MULTI are not executed.
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import { redisFirstRequestMsMax, redisProbeMs } from '@ringwright/base/limits-listeners';
+import { deviceIdentity } from '@ringwright/node/link/device-certificate';
+import { securePort } from '@ringwright/node/link/secure-port';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createRedis } from './redis-endpoint.ts';
 
@@ -17,7 +22,10 @@ interface Listening extends ReturnType<typeof createRedis> {
 }
 
 /** Starts an endpoint without a ring: PING needs none, and INCR never ends. */
-async function listening(connectionsMax?: number): Promise<Listening> {
+async function listening(
+  connectionsMax?: number,
+  secure: (server: net.Server) => void = () => undefined,
+): Promise<Listening> {
   const gauge = { set: () => undefined, inc: () => undefined, observe: () => undefined };
   const metrics = {
     redisConnections: gauge,
@@ -37,6 +45,7 @@ async function listening(connectionsMax?: number): Promise<Listening> {
   const ports = { guard, coordinator, metrics, uptimeMs: () => 0, onBug } as unknown as Ports;
   const settings = { device: 'sd1', port: 0, keyspace: 'test', consistency: 'quorum' } as const;
   const endpoint = createRedis(ports, settings, connectionsMax);
+  secure(endpoint.server);
   endpoint.server.listen(0, '127.0.0.1');
   await once(endpoint.server, 'listening');
   onTestFinished(() => endpoint.close());
@@ -134,4 +143,17 @@ test('a client beyond the connection limit gets an error and its socket is close
   await vi.waitFor(() => expect(accepted).toHaveLength(3));
   await vi.waitFor(() => expect(accepted.every(({ destroyed }) => destroyed)).toBe(true), 3_000);
   for (const socket of [busy, stays]) socket.destroy();
+});
+
+test('a connection whose TLS handshake ends after the endpoint was closed is closed', async () => {
+  const device = deviceIdentity(generateKeyPairSync('ed25519').privateKey);
+  const tls = { device, identity: device, servesPlain: false, onRefused: () => undefined };
+  const endpoint = await listening(undefined, (server) => void securePort(server, tls));
+  const accepted = once(endpoint.server, 'connection');
+  const socket = net.connect(endpoint.port, '127.0.0.1');
+  await accepted;
+  endpoint.close();
+  const secured = connectTls({ socket, rejectUnauthorized: false });
+  secured.on('error', () => undefined).write('PING\r\n');
+  await new Promise((resolve) => secured.resume().once('close', resolve));
 });

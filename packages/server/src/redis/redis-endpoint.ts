@@ -21,8 +21,11 @@ import { TurnBudget } from './turn-budget.ts';
 
 interface RedisEndpoint {
   readonly server: Server;
-  /** Ends all connections; answers under way are lost, as in a crash. */
-  close(): Promise<void>;
+  /**
+   * Ends all connections; answers under way are lost, as in a crash. A connection that comes later,
+   * because its TLS handshake was under way, ends at once.
+   */
+  close(): void;
 }
 
 interface EndpointPorts {
@@ -47,7 +50,7 @@ export function createRedis(
   const sockets = new Set<Socket>();
   const limiter = new ConnectionLimiter({ max: connectionsMax, ...limiterOptions });
   const budget = new ByteBudget(affordableBytes(redisHeldBytesMax));
-  let [nextId, commands] = [1, 0];
+  let [nextId, commands, isClosed] = [1, 0, false];
   const counts = { connections: () => sockets.size, commands: () => commands };
   const about: RedisAbout = { ...settings, uptimeMs, ...counts };
   const timerOf = timersOf(metrics);
@@ -65,6 +68,7 @@ export function createRedis(
     onBug: ports.onBug,
   };
   const server = createServer(socketOptions, (socket) => {
+    if (isClosed) return void socket.destroy();
     let redisConnection: RedisConnection | null = null;
     const end = (): void => void socket.destroy();
     const admission = limiter.admit({
@@ -98,11 +102,11 @@ export function createRedis(
   });
   return {
     server,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    close: () => {
+      isClosed = true;
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }
 
