@@ -1,6 +1,7 @@
 // The servers of a keyspace and its ring; the client fetches a newer ring when an answer mentions
 // it.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { hasCode } from '@ringwright/base/coded-error';
 import { clientAvoidMs, clientHedgeMs } from '@ringwright/base/limits';
@@ -135,8 +136,10 @@ export class RingFollower {
     try {
       return await hedgedRequest(request);
     } catch (error) {
-      // All connections may break at once, as when the network changes. New ones are tried.
+      // All connections may break at once, as when the network changes. New ones are tried, after
+      // the pause that each link makes then.
       if (this.#isClosed || !hasCode(error, 'PEER_UNREACHABLE')) throw error;
+      await delay(clientHedgeMs);
       return hedgedRequest(request);
     }
   }
