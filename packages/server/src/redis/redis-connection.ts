@@ -74,7 +74,7 @@ export class RedisConnection {
     this.#ports = ports;
     socket.setNoDelay(true);
     socket.on('data', (chunk) => {
-      this.#requests.push(chunk);
+      if (!this.#ending) this.#requests.push(chunk);
       this.#pump();
     });
     socket.on('drain', () => this.#pump());
