@@ -2,11 +2,11 @@
 import type { Socket } from 'node:net';
 import { byteText } from '@ringwright/base/as-buffer';
 import { must } from '@ringwright/base/assert';
-import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
+import { redisKeysAtOnce, redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { HeldBytes } from '../access/byte-budget.ts';
 import type { NewContent } from '../coordinate/propose.ts';
-import { KeyOrder, writeInOrder } from './key-order.ts';
+import { type KeyEffect, KeyOrder, writeInOrder } from './key-order.ts';
 import { failureReply, type PendingReply, writeAnswers } from './redis-answer.ts';
 import { requireWordsFit } from './redis-args.ts';
 import {
@@ -188,12 +188,22 @@ export class RedisConnection {
     const { command, call, effect } = request;
     const run = (): MaybePromise<RespReply> => must(command.run, 'a command runs')(call);
     const reply =
-      effect === 'none' ? run() : this.#order.run(keysOf(command, call.args), effect, run);
+      effect === 'none' ? run() : this.#inOrder(keysOf(command, call.args), effect, run);
     if (reply instanceof Promise) this.#await(answer, reply);
     else {
       this.#turnMs = performance.now();
       this.#complete(answer, reply);
     }
+  }
+
+  #inOrder(
+    keys: readonly Uint8Array[],
+    effect: KeyEffect,
+    run: () => MaybePromise<RespReply>,
+  ): MaybePromise<RespReply> {
+    // An MSET of so many keys stamps some of them late: later writes must wait, as for a swap.
+    const isLate = effect === 'write' && keys.length > redisKeysAtOnce;
+    return this.#order.run(keys, isLate ? 'swap' : effect, run);
   }
 
   #put(answer: PendingReply, content: NewContent, call: RedisCall): void {
