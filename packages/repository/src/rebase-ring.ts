@@ -15,13 +15,14 @@ import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import { hasVersion, makesVersion } from './folder/log-entry.ts';
 import { headOf, type RingLog, readRingLog } from './folder/read-log.ts';
 import { readVersionFile } from './folder/read-version.ts';
+import { removeLeftovers } from './folder/remove-leftovers.ts';
 import { requireRing } from './folder/require-ring.ts';
 import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder.ts';
 import { withRingLock } from './folder/ring-lock.ts';
 import { readBuilderFile } from './open-ring.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
 import { readStoreFile } from './shared/store-file.ts';
-import { type Author, removeLeftovers } from './write-ring.ts';
+import { type Author } from './write-ring.ts';
 
 interface Rebased extends Replayed {
   readonly from: VersionId | null;

@@ -1,12 +1,10 @@
 // The frame of every change to a ring's folder: lock, clean up after a crash, work, unlock.
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { replaceDurably, temporaryPrefix } from '@ringwright/node/durable-files';
-import { nullIfMissing } from '@ringwright/node/missing-file';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import type { RingLog } from './folder/read-log.ts';
+import { removeLeftovers } from './folder/remove-leftovers.ts';
 import { requireRing } from './folder/require-ring.ts';
-import { type RingFolder, receiptsFileName, versionOfFileName } from './folder/ring-folder.ts';
+import { type RingFolder } from './folder/ring-folder.ts';
 import { withRingLock } from './folder/ring-lock.ts';
 import { readFolder } from './open-ring.ts';
 import { cloneRing, pullHead } from './shared/pull-head.ts';
@@ -58,27 +56,4 @@ export async function catchUp(
   if ((await readStoreFile(location.rings)) === null) return;
   if (await cloneRing(location, author)) return;
   await writeRing(location, author, () => Promise.resolve());
-}
-
-/**
- * Removes temporary files, and a version with receipts that was written but never became the head.
- */
-export async function removeLeftovers(folder: RingFolder, head: number): Promise<void> {
-  for (const name of await readdir(folder.path)) {
-    // Not a lock claim in preparation: it has a temporary name too, but its process may be alive.
-    if (name.startsWith(temporaryPrefix) && !name.startsWith(`${temporaryPrefix}.`)) {
-      await rm(join(folder.path, name), { force: true });
-    }
-  }
-  for (const name of (await readdir(folder.versions).catch(nullIfMissing)) ?? []) {
-    const version = versionOfFileName(name);
-    if (name.startsWith(temporaryPrefix) || (version !== null && version > head)) {
-      await rm(join(folder.versions, name), { force: true });
-    }
-  }
-  for (const name of (await readdir(folder.receipts).catch(nullIfMissing)) ?? []) {
-    if (name.startsWith(temporaryPrefix) || name > receiptsFileName(head)) {
-      await rm(join(folder.receipts, name), { force: true });
-    }
-  }
 }

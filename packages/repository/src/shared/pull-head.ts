@@ -12,6 +12,7 @@ import { printBuilderFile } from '../folder/builder-file.ts';
 import { type InstallOptions, installRingFolder } from '../folder/install-ring-folder.ts';
 import { makesVersion, pruningOf } from '../folder/log-entry.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from '../folder/read-log.ts';
+import { removeLeftovers } from '../folder/remove-leftovers.ts';
 import {
   type RingFolder,
   receiptsFileName,
@@ -37,6 +38,8 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
     return readSharedHead(rings, folder.ring);
   }
   const log = parseRingLog(folder, shared.content.log);
+  // A commit that was refused may have left receipts that are not those of the store.
+  await removeLeftovers(folder, headOf(ownLog.entries)?.version ?? 0);
   await fetchReceipts(folder, shared, log);
   if (log.text === ownLog.text) return shared;
   if (!log.text.startsWith(ownLog.text)) throw diverged(folder, ownLog, log);
@@ -91,9 +94,7 @@ async function builderText({ record, content }: SharedHead, log: RingLog): Promi
   return printBuilderFile({ head, log: log.hashes.at(-1) ?? null, state, staged: [] });
 }
 
-/**
- * Replaces files, because a version that was written here and lost the race may be in the place.
- */
+/** Replaces files, because a version may have been signed since. */
 async function fetchFiles(
   folder: RingFolder,
   { record, content }: SharedHead,

@@ -101,7 +101,7 @@ async function strayFiles(
   return names.flatMap((name): Finding[] => {
     const version = versionOfFileName(name);
     if (version !== null && knownVersions.has(version)) return [];
-    // The next writer removes it (write-ring.ts).
+    // The next writer removes it (remove-leftovers.ts).
     const leftover = version !== null && version > (versionEntries.at(-1)?.version ?? 0);
     const problem = leftover
       ? 'is left over from an interrupted commit'

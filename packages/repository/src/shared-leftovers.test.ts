@@ -1,0 +1,49 @@
+// What an interrupted commit leaves in a working copy, if the head is in a store.
+import { mkdtemp, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { finalizeMoves } from '@ringwright/ring/advance-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { advance, beginMoves, receiptsOf } from '../../../test/support/finalized-moves.ts';
+import {
+  type SharedRepository,
+  sharedRepository,
+} from '../../../test/support/shared-repository.ts';
+import { author, nextVersion, stageDevices } from '../../../test/support/small-repository.ts';
+import { commitVersion } from './commit-version.ts';
+import { verifyRepository } from './verify/verify-repository.ts';
+import { catchUp } from './write-ring.ts';
+
+const sharedHere = async (): Promise<SharedRepository> =>
+  sharedRepository(`dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`);
+
+/** Runs `work` while one ring store can be read, and too few can be written. */
+async function refusedByStores(shared: SharedRepository, work: () => Promise<unknown>) {
+  const stores = shared.stores.slice(1);
+  for (const store of stores) await rename(store, `${store}-away`);
+  await expect(work()).rejects.toMatchObject({ code: 'RING_STORES_TOO_FEW' });
+  for (const store of stores) await rename(`${store}-away`, store);
+}
+
+test('receipts of a commit that was refused make way for those of the version', async () => {
+  const shared = await sharedHere();
+  await stageDevices(shared.rings);
+  await commitVersion(shared.rings, await nextVersion(shared.rings));
+  await beginMoves(shared.rings);
+  const other = await shared.copy();
+  const first = ({ moves }: Ring) => new Set(moves.slice(0, 1).map(({ assignment }) => assignment));
+  await refusedByStores(shared, () =>
+    advance(
+      other,
+      (ring, id) => finalizeMoves(ring, id, first(ring)),
+      (ring, id) => receiptsOf(ring, id).slice(0, 1),
+    ),
+  );
+  await advance(shared.rings, finalizeMoves, receiptsOf);
+  await catchUp({ rings: other, ring: 'cities' }, author);
+  expect(await verifyRepository(other, 'cities', null)).toMatchObject({
+    findings: [],
+    receipts: { moves: 2, receipts: 2 },
+  });
+});
