@@ -1,5 +1,5 @@
-// What an interrupted commit leaves in a working copy, if the head is in a store.
-import { mkdtemp, rename } from 'node:fs/promises';
+// What an interrupted commit or signature leaves in a working copy, if the head is in a store.
+import { cp, mkdtemp, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finalizeMoves } from '@ringwright/ring/advance-ring';
@@ -10,8 +10,14 @@ import {
   type SharedRepository,
   sharedRepository,
 } from '../../../test/support/shared-repository.ts';
+import { people, testRoot } from '../../../test/support/signing.ts';
 import { author, nextVersion, stageDevices } from '../../../test/support/small-repository.ts';
+import { approvalOf } from './approval.ts';
 import { commitVersion } from './commit-version.ts';
+import { readVersion } from './folder/read-version.ts';
+import { readTrust, trustPath } from './folder/trust-file.ts';
+import { beginTrust } from './rotate-trust.ts';
+import { signVersion } from './sign-version.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 import { catchUp } from './write-ring.ts';
 
@@ -46,4 +52,25 @@ test('receipts of a commit that was refused make way for those of the version', 
     findings: [],
     receipts: { moves: 2, receipts: 2 },
   });
+});
+
+test('a signature that was not published is published by the same command', async () => {
+  const [ada, bob] = people.ring.map(({ privateKey }) => privateKey);
+  if (ada === undefined || bob === undefined) throw new Error('no keys');
+  const shared = await sharedHere();
+  const place = { rings: shared.rings, ring: 'cities' };
+  const root = testRoot({ cluster: 'default' });
+  const keys = people.root.map(({ privateKey }) => privateKey);
+  await beginTrust(shared.rings, author, { root, keys });
+  await stageDevices(shared.rings);
+  await commitVersion(shared.rings, { ...(await nextVersion(shared.rings)), key: ada });
+  const sign = () => signVersion(place, author, { version: 1, key: bob });
+  await refusedByStores(shared, sign);
+  expect(await sign()).toMatchObject({ changed: true, signers: ['ada', 'bob'] });
+  const copy = await shared.copy();
+  await cp(trustPath(shared.rings), trustPath(copy));
+  const trust = (await readTrust(copy))?.trust ?? null;
+  const { signers } = approvalOf(await readVersion(copy, 'cities', 1), trust);
+  expect(signers).toEqual(['ada', 'bob']);
+  expect(await sign()).toMatchObject({ changed: false });
 });

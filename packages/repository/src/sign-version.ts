@@ -23,10 +23,10 @@ interface SignedVersion extends Approval {
 
 /**
  * Adds a signature to a version, also after a key rotation; signatures of revoked keys stay as
- * history. A crash leaves the file signed, with or without the note in the log. Throws
- * RING_UNKNOWN, LOCK_HELD, TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING if
- * the version was made unsigned or without a ring key, RING_FILE_INVALID if the log names another
- * version file.
+ * history. A crash leaves the file signed, with or without the note in the log; without it, the
+ * same call adds the note, and publishes the signature if the head is shared. Throws RING_UNKNOWN,
+ * LOCK_HELD, TRUST_UNKNOWN, TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING if the version
+ * was made unsigned or without a ring key, RING_FILE_INVALID if the log names another version file.
  */
 export async function signVersion(
   location: { readonly rings: string; readonly ring: string },
@@ -49,9 +49,12 @@ export async function signVersion(
     requireAnySignature(ring.folder, stored, roots);
     const added = signPayload(key, ringPayload(bytes));
     const otherSignatures = signatures.filter(({ keyid }) => keyid !== added.keyid);
-    const approvalBefore = approvalOf(stored, trust);
-    if (otherSignatures.length < signatures.length)
-      return { ...approvalBefore, id, changed: false };
+    const isAdded = otherSignatures.length < signatures.length;
+    // A signature without its note was interrupted, and other working copies do not have it.
+    const isNoted = ring.log.entries.some(
+      (one) => one.id === id && one.details['signer'] === added.keyid,
+    );
+    if (isAdded && isNoted) return { ...approvalOf(stored, trust), id, changed: false };
     const next = withSignatures(bytes, [...otherSignatures, added]);
     await replaceDurably(path, next);
     await appendNote(
