@@ -41,7 +41,7 @@ const own = { rate: OWN, lentMs: null };
 
 test('a lent rate is renewed, and the server has its own rate again afterwards', async () => {
   const { told, interrupts, context } = world();
-  const giveBack = await lendRate(context, [server], { rate: 9e6, renewMs: 20 });
+  const giveBack = await lendRate(context, () => [server], { rate: 9e6, renewMs: 20 });
   const first = (await rate())!;
   expect(first.rate).toBe(9e6);
   expect(ratesText(await askCopyRates([server]), 1)).toMatch(
@@ -68,7 +68,7 @@ test('a lent rate is renewed, and the server has its own rate again afterwards',
 test('returning a loan leaves that of a killed rollout, which a set rate ends', async () => {
   // This loan is never returned, because its rollout is dead.
   await setCopyRates([server], { rate: 9e6, loan: 'of a killed rollout' });
-  const giveBack = await lendRate(world().context, [server], { rate: 9e6 });
+  const giveBack = await lendRate(world().context, () => [server], { rate: 9e6 });
   await giveBack();
   // The loan of the dead rollout lapses by itself later.
   expect(await rate()).toMatchObject({ rate: 9e6, lentMs: expect.any(Number) });
@@ -79,10 +79,22 @@ test('returning a loan leaves that of a killed rollout, which a set rate ends', 
 test('an interrupt returns the rate, and an unreachable server is reported once', async () => {
   const { told, interrupts, context } = world();
   const away = { address: '127.0.0.1:1' };
-  await lendRate(context, [server, away], { rate: 9e6, renewMs: 20 });
+  await lendRate(context, () => [server, away], { rate: 9e6, renewMs: 20 });
   for (const work of interrupts) await work();
   expect(await rate()).toEqual(own);
   expect(told).toEqual([
     expect.stringMatching(/^127.0.0.1:1 [^;]*; it did not receive the rate, and keeps its own$/),
   ]);
+});
+
+test('a server that joins during the rollout gets the rate, and then its own again', async () => {
+  const { told, context } = world();
+  let servers: ServerUnderTest[] = [];
+  const giveBack = await lendRate(context, () => servers, { rate: 9e6, renewMs: 20 });
+  servers = [server];
+  await waitFor('the loan', { ask: rate, until: (now) => now?.rate === 9e6 });
+  servers = [];
+  await giveBack();
+  expect(await rate()).toEqual(own);
+  expect(told).toEqual([]);
 });

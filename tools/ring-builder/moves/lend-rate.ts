@@ -13,6 +13,9 @@ import {
 
 type LoanContext = Pick<Context, 'tell' | 'atInterrupt'>;
 
+/** The servers of the head, which another command may move during the rollout. */
+type ServersNow = () => Servers;
+
 /**
  * Limits copies to `rate` until the returned function is called or the program is interrupted. Then
  * each server gets its own rate back. If this program dies or cannot reach a server, the loan soon
@@ -20,17 +23,21 @@ type LoanContext = Pick<Context, 'tell' | 'atInterrupt'>;
  */
 export async function lendRate(
   context: LoanContext,
-  servers: Servers,
+  serversNow: ServersNow,
   { rate, renewMs = copyLoanRenewMs }: { readonly rate: number; readonly renewMs?: number },
 ): Promise<() => Promise<void>> {
   const loan = randomUUID();
-  const sendRate = (lent: number | null) => setCopyRates(servers, { rate: lent, loan });
+  const sendRate = (servers: Servers, lent: number | null) =>
+    setCopyRates(servers, { rate: lent, loan });
   const controller = new AbortController();
   let sending: Promise<unknown> = Promise.resolve();
   // Servers that never received the loan still have their own rate.
   const borrowers = new Set<string>();
+  const asked = new Set<string>();
   const lend = async (): Promise<readonly RateFailure[]> => {
-    const failures = await sendRate(rate);
+    const servers = serversNow();
+    for (const { address } of servers) asked.add(address);
+    const failures = await sendRate(servers, rate);
     const names = new Set(failures.map(({ address }) => address));
     for (const { address } of servers) if (!names.has(address)) borrowers.add(address);
     return failures;
@@ -39,7 +46,8 @@ export async function lendRate(
     controller.abort();
     // A renewal in progress must not arrive after the return.
     await sending;
-    for (const { address } of await sendRate(null)) {
+    const all = [...asked].map((address) => ({ address }));
+    for (const { address } of await sendRate(all, null)) {
       if (!borrowers.has(address)) continue;
       const seconds = copyLoanMs / 1_000;
       context.tell(`${address} does not answer; it returns to its own rate within ${seconds} s`);
@@ -76,10 +84,11 @@ export async function lendRate(
  */
 export async function rateOfRollout(
   context: LoanContext,
-  { ring, servers }: { readonly ring: string; readonly servers: Servers },
+  { ring, serversNow }: { readonly ring: string; readonly serversNow: ServersNow },
   rate: number | null,
 ): Promise<() => Promise<void>> {
-  if (rate !== null) return lendRate(context, servers, { rate });
+  if (rate !== null) return lendRate(context, serversNow, { rate });
+  const servers = serversNow();
   const held = ratesText(await askCopyRates(servers), servers.length);
   if (held !== '') {
     const lift = `ring-builder moves ${ring} rate none`;

@@ -77,6 +77,7 @@ interface Rollout {
   readonly options: RolloutOptions;
   readonly totals: RolloutTotals;
   readonly watch: MoveWatch;
+  head: StoredVersion;
 }
 
 /**
@@ -90,10 +91,10 @@ export async function rollOut(
 ): Promise<RolloutOutcome> {
   const totals = { ...noTotals };
   const watch = watchMoves(context, () => totals.moved);
-  const rollout = { context, options, totals, watch };
-  const first = await readVersion(context.rings, ring, 'head');
-  const servers = ringTargets(first.ring, first.state);
-  const restoreRate = await rateOfRollout(context, { ring, servers }, options.rate);
+  const head = await readVersion(context.rings, ring, 'head');
+  const rollout = { context, options, totals, watch, head };
+  const serversNow = () => ringTargets(rollout.head.ring, rollout.head.state);
+  const restoreRate = await rateOfRollout(context, { ring, serversNow }, options.rate);
   try {
     return await keepingConnections(() => everyStep(rollout, ring));
   } finally {
@@ -106,6 +107,7 @@ async function everyStep(rollout: Rollout, ring: string): Promise<RolloutOutcome
   const onInterference = afterOthers(context, options);
   for (;;) {
     const head = await readVersion(context.rings, ring, 'head');
+    rollout.head = head;
     const end = await pushAndStep(rollout, head).catch(onInterference);
     if (end !== null) return { ...noDrains, paused: 0, ...end, head, totals };
   }
