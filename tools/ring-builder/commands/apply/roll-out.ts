@@ -108,7 +108,10 @@ async function everyStep(rollout: Rollout, ring: string): Promise<RolloutOutcome
   for (;;) {
     const head = await readVersion(context.rings, ring, 'head');
     rollout.head = head;
+    const headMoved = headWatch(context.rings, head);
     const end = await pushAndStep(rollout, head).catch(onInterference);
+    // Another command may have moved the head while servers dropped their files.
+    if ((end?.end === 'done' || end?.end === 'drains') && (await headMoved())) continue;
     if (end !== null) return { ...noDrains, paused: 0, ...end, head, totals };
   }
 }
