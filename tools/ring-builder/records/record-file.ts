@@ -123,7 +123,11 @@ export class RecordFileWriter {
     bytes.writeUInt32BE(packed.length, 0);
     bytes.set(packed, LENGTH_BYTES);
     this.#hash.update(bytes);
-    await this.#file.write(bytes, 0, bytes.length, this.bytes).catch(withPath(this.#path));
+    // A disk that is filling up may take a part of the bytes, without an error.
+    for (let at = 0; at < bytes.length; ) {
+      const writing = this.#file.write(bytes, at, bytes.length - at, this.bytes + at);
+      at += (await writing.catch(withPath(this.#path))).bytesWritten;
+    }
     this.bytes += bytes.length;
     this.records += this.#frame.length;
     [this.#frame, this.#frameBytes] = [[], 0];
