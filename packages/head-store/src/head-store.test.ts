@@ -75,6 +75,13 @@ for (const [kind, here, urlOf] of kinds) {
   });
 }
 
+test('a link that is found in the way of itself is no other head', async () => {
+  const store = openHeadStore(`dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`);
+  // As a network file system does that repeats a request whose answer was lost.
+  const outcomes = await Promise.all(['a', 'a'].map((value) => store.swap('cities', null, value)));
+  expect(outcomes).toEqual(['won', 'won']);
+});
+
 test('an unreachable store is reported, and no other URL is taken for a store', async () => {
   const [one, two] = await freePorts(2);
   const away = openHeadStore(`etcd://127.0.0.1:${one},127.0.0.1:${two}`);

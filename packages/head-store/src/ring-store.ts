@@ -1,6 +1,6 @@
 // One ring store: a folder, on a disk of its own, with the files of transactions. The transaction
 // file is written last: if it exists, all files that it names exist. A store without the
-// transaction file of the head is behind, and nothing is read from it.
+// transaction file of the head is behind, and no history is read from it.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -137,15 +137,20 @@ export async function requireContent(record: HeadRecord): Promise<TransactionFil
   throw noneCaughtUp(record);
 }
 
-/** Reads the file of one version and verifies its digest. Throws RING_STORES_TOO_FEW. */
+/**
+ * Reads a file that a transaction names and verifies its digest. So it may come from any ring
+ * store: also from one that a newer transaction has reached meanwhile. Throws RING_STORES_TOO_FEW.
+ */
 export async function readSharedFile(record: HeadRecord, file: StoredFile): Promise<Uint8Array> {
-  const damaged: string[] = [];
-  for (const store of record.stores) {
-    // Only ring stores that have caught up with the head are read.
-    if ((await readTransaction(store, record).catch(() => null)) === null) continue;
-    const bytes = await readStored(store, record.ring, file);
+  const { ring, stores } = record;
+  for (const store of stores) {
+    const bytes = await readStored(store, ring, file);
     if (bytes !== null) return bytes;
-    damaged.push(join(store, record.ring, file.name));
+  }
+  const damaged: string[] = [];
+  for (const store of stores) {
+    if ((await readTransaction(store, record).catch(() => null)) === null) continue;
+    damaged.push(join(store, ring, file.name));
   }
   throw damaged.length === 0 ? noneCaughtUp(record) : fileDamaged(record, file, damaged);
 }

@@ -1,4 +1,6 @@
-// What an interrupted commit or signature leaves in a working copy, if the head is in a store.
+// What an interrupted commit or signature leaves in a working copy, if the head is in a store. And
+// a head that moves while its files are fetched.
+import { cpSync, rmSync } from 'node:fs';
 import { cp, mkdtemp, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +18,10 @@ import { approvalOf } from './approval.ts';
 import { commitVersion } from './commit-version.ts';
 import { readVersion } from './folder/read-version.ts';
 import { readTrust, trustPath } from './folder/trust-file.ts';
+import { openRing } from './open-ring.ts';
 import { beginTrust } from './rotate-trust.ts';
+import { takeStored } from './shared/pull-head.ts';
+import { useStore } from './shared/store-file.ts';
 import { signVersion } from './sign-version.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 import { catchUp } from './write-ring.ts';
@@ -73,4 +78,37 @@ test('a signature that was not published is published by the same command', asyn
   const { signers } = approvalOf(await readVersion(copy, 'cities', 1), trust);
   expect(signers).toEqual(['ada', 'bob']);
   expect(await sign()).toMatchObject({ changed: false });
+});
+
+test('a history is fetched although another transaction follows meanwhile', async () => {
+  const shared = await sharedHere();
+  await stageDevices(shared.rings);
+  await commitVersion(shared.rings, await nextVersion(shared.rings));
+  const folders = [...shared.stores, shared.url.slice('dir:'.length)];
+  for (const folder of folders) await cp(folder, `${folder}-before`, { recursive: true });
+  await commitVersion(shared.rings, { ...(await nextVersion(shared.rings)), override: 'a test' });
+  const exchange = (from: string, to: string): void => {
+    for (const folder of folders) {
+      rmSync(`${folder}${to}`, { recursive: true, force: true });
+      cpSync(`${folder}${from}`, `${folder}${to}`, { recursive: true });
+    }
+  };
+  exchange('', '-after');
+  exchange('-before', '');
+  const rings = await mkdtemp(join(tmpdir(), 'ringwright-copy-'));
+  await useStore(rings, { url: shared.url, stores: [] });
+  const place = { rings, ring: 'cities' };
+  const placing = {
+    author,
+    /** Read once the history is known, before its files are read. */
+    get replace() {
+      exchange('-after', '');
+      return false;
+    },
+  };
+  await takeStored(place, placing);
+  expect((await openRing(rings, 'cities')).head?.version).toBe(1);
+  await catchUp(place, author);
+  expect((await openRing(rings, 'cities')).head?.version).toBe(2);
+  expect((await verifyRepository(rings, 'cities', null)).findings).toEqual([]);
 });
