@@ -1,6 +1,6 @@
 // Records are archived while an application writes, and restored twice: into their own ring, where
 // newer records stay, and into a ring of another shape.
-import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { connect } from '@ringwright/client/connect';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -89,6 +89,15 @@ test('restoring an archive writes missing or older records, and can fill another
     const { exit, stderr } = await builder.run([verb, keyspace, option, place, '--json']);
     expect([exit, JSON.parse(stderr)]).toMatchObject([2, { code }]);
   }
+
+  // Another run writes there.
+  const held = path.join(cluster.folder, 'held');
+  await mkdir(held);
+  const owner = { pid: 1, host: 'elsewhere', user: 'bob', time: '2026-11-21T02:00:00.000Z' };
+  await writeFile(path.join(held, '.lock-elsewhere-1-1'), JSON.stringify(owner));
+  const second = await builder.run(['archive-data', keyspace, '--to', held, '--json']);
+  expect([second.exit, JSON.parse(second.stderr)]).toMatchObject([3, { code: 'LOCK_HELD' }]);
+  expect(await readdir(held)).toEqual(['.lock-elsewhere-1-1']);
 
   // No server answers for some partitions: the command says what to type, and leaves no file open.
   const cut = path.join(cluster.folder, 'cut');

@@ -250,9 +250,6 @@ function noRootKey(allowed: readonly string[]): CodedError {
   });
 }
 
-/** trust.json is locked like a ring, but has none of its other files. */
-const nowhere = { builder: '', log: '', versions: '', receipts: '' };
-
 /** Runs `work` as the only writer of these files, without leftovers. Throws LOCK_HELD. */
 export async function withTrustLock<T>(
   rings: string,
@@ -260,8 +257,7 @@ export async function withTrustLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   await makeDirectoryPath(rings);
-  const folder = { ring: 'trust.json', path: rings, ...nowhere };
-  return withRingLock(folder, author, async () => {
+  return withRingLock({ ring: 'trust.json', path: rings }, author, async () => {
     const written = [trustPath(rings), accessPath(rings), pendingPath(rings)];
     for (const path of written) await removeTemporaries(path);
     return work();

@@ -19,6 +19,9 @@ import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 import { type RingFolder } from './ring-folder.ts';
 
+/** What is locked: a ring's folder, or another one under a name for messages. */
+type LockedFolder = Pick<RingFolder, 'ring' | 'path'>;
+
 const lockPrefix = '.lock-';
 
 const ownerSchema = z.strictObject({
@@ -34,7 +37,7 @@ let claims = 0;
 
 /** Runs `work` as the only writer. After a short wait throws LOCK_HELD, which names the owner. */
 export async function withRingLock<T>(
-  folder: RingFolder,
+  folder: LockedFolder,
   author: { readonly user: string; readonly time: string },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -52,27 +55,23 @@ export async function withRingLock<T>(
   }
 }
 
-async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
+async function acquire(folder: LockedFolder, owner: LockOwner): Promise<string> {
   claims += 1;
   const name = `${lockPrefix}${owner.host}-${owner.pid}-${claims}`;
   const claim = join(folder.path, name);
-  let claimed = false;
   for (let waitedMs = 0; ; waitedMs += lockPollMs) {
-    let otherClaims = await livingClaims(folder, name);
-    if (!claimed && otherClaims.length === 0) {
+    // Read from the folder each time: a restore that replaces the ring takes the claims away.
+    let { isClaimed, others } = await livingClaims(folder, name);
+    if (!isClaimed && others.length === 0) {
       await writeClaim(folder, name, owner);
-      claimed = true;
-      otherClaims = await livingClaims(folder, name);
+      ({ isClaimed, others } = await livingClaims(folder, name));
     }
-    if (claimed && otherClaims.length === 0) return claim;
+    if (isClaimed && others.length === 0) return claim;
     // The smallest name keeps its claim while it waits; the others withdraw, so one of them
     // proceeds.
-    const makesWay = otherClaims.some((other) => other.name < name) || waitedMs >= lockWaitMsMax;
-    if (claimed && makesWay) {
-      await rm(claim, { force: true });
-      claimed = false;
-    }
-    if (waitedMs >= lockWaitMsMax) throw lockHeld(folder, otherClaims[0]);
+    const makesWay = others.some((other) => other.name < name) || waitedMs >= lockWaitMsMax;
+    if (isClaimed && makesWay) await rm(claim, { force: true });
+    if (waitedMs >= lockWaitMsMax) throw lockHeld(folder, others[0]);
     await delay(lockPollMs);
   }
 }
@@ -81,7 +80,7 @@ async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
  * Returns who is changing the ring now, or null. Claims of dead processes are left to the next
  * writer.
  */
-export async function lockOwner(folder: RingFolder): Promise<LockOwner | null> {
+export async function lockOwner(folder: LockedFolder): Promise<LockOwner | null> {
   const claims = await claimsOf(folder, await readdir(folder.path));
   return claims.find(({ owner }) => owner !== null && !isDead(owner))?.owner ?? null;
 }
@@ -90,7 +89,7 @@ export async function lockOwner(folder: RingFolder): Promise<LockOwner | null> {
  * Removes the claims in a folder that was replaced. Writers that wait there claim again in the new
  * one.
  */
-export async function removeClaims(folder: RingFolder): Promise<void> {
+export async function removeClaims(folder: LockedFolder): Promise<void> {
   const claims = (await readdir(folder.path)).filter((name) => name.startsWith(lockPrefix));
   for (const name of claims) await rm(join(folder.path, name), { force: true });
 }
@@ -99,7 +98,7 @@ export async function removeClaims(folder: RingFolder): Promise<void> {
  * Writes by rename, so that a claim is never seen without its owner. It need not survive a power
  * failure.
  */
-async function writeClaim(folder: RingFolder, name: string, owner: LockOwner): Promise<void> {
+async function writeClaim(folder: LockedFolder, name: string, owner: LockOwner): Promise<void> {
   const temporary = join(folder.path, `${temporaryPrefix}${name}`);
   await writeFile(temporary, `${JSON.stringify(owner)}\n`).catch(withPath(temporary));
   await rename(temporary, join(folder.path, name));
@@ -110,7 +109,11 @@ interface Claim {
   readonly owner: LockOwner | null;
 }
 
-async function livingClaims(folder: RingFolder, ownName: string): Promise<Claim[]> {
+/** Returns whether the own claim is there, and those of other owners that may live. */
+async function livingClaims(
+  folder: LockedFolder,
+  ownName: string,
+): Promise<{ readonly isClaimed: boolean; readonly others: readonly Claim[] }> {
   const names = await readdir(folder.path);
   await removeUnfinished(folder, names);
   const living: Claim[] = [];
@@ -122,11 +125,11 @@ async function livingClaims(folder: RingFolder, ownName: string): Promise<Claim[
     if (isOwnerDead) await rm(join(folder.path, claim.name), { force: true });
     else living.push(claim);
   }
-  return living;
+  return { isClaimed: names.includes(ownName), others: living };
 }
 
 /** Returns claims sorted by name. Skips those that are removed during the scan. */
-async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<Claim[]> {
+async function claimsOf(folder: LockedFolder, names: readonly string[]): Promise<Claim[]> {
   const claims: Claim[] = [];
   for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
     const text = await readRegularText(join(folder.path, name)).catch(nullIfMissing);
@@ -139,7 +142,7 @@ async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<C
 /**
  * Removes claims that dead processes were still writing. No other process has seen them as claims.
  */
-async function removeUnfinished(folder: RingFolder, names: readonly string[]): Promise<void> {
+async function removeUnfinished(folder: LockedFolder, names: readonly string[]): Promise<void> {
   const prefix = `${temporaryPrefix}${lockPrefix}`;
   for (const name of names.filter((each) => each.startsWith(prefix))) {
     const owner = ownerIn(name.slice(prefix.length));
@@ -165,11 +168,11 @@ export function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
   }
 }
 
-function lockHeld(folder: RingFolder, claim: Claim | undefined): CodedError {
+function lockHeld(folder: LockedFolder, claim: Claim | undefined): CodedError {
   const owner = claim?.owner ?? null;
   const path = join(folder.path, claim?.name ?? basename(folder.path));
   const holder = owner === null ? 'an unreadable lock file' : describeOwner(owner);
-  // trust.json is locked like a ring.
+  // trust.json and archives are locked like a ring.
   const what = keyspaceNamePattern.test(folder.ring) ? `ring ${folder.ring}` : folder.ring;
   return new CodedError('LOCK_HELD', `${what} is being changed by ${holder}`, {
     hint: `try again when it has finished; if that process no longer exists: rm ${path}`,

@@ -11,11 +11,12 @@ import type { Client } from '@ringwright/client/client';
 import { makeDirectory, replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
+import { withRingLock } from '@ringwright/repository/folder/ring-lock';
 import { isRetired } from '@ringwright/ring/reshape-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { type Command, textOption } from '../../cli/command.ts';
+import { type Command, type Context, textOption } from '../../cli/command.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
-import { newManifest } from '../../records/archive-manifest.ts';
+import { type ArchiveManifest, newManifest } from '../../records/archive-manifest.ts';
 import {
   type ArchiveProgress,
   isVerified,
@@ -26,6 +27,7 @@ import {
 import { connectRing } from '../../records/connect-ring.ts';
 import { manifestPath, RecordFileWriter } from '../../records/record-file.ts';
 import { ringKey, trustOf } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-command.ts';
 
 export const command: Command = {
   options: {
@@ -51,27 +53,11 @@ export const command: Command = {
     const key = await ringKey(context);
     await using client = await connectRing(stored);
     await makeDirectory(folder);
-    const part = await readProgress(folder, { ring: name, partition });
-    const trust = key === undefined ? null : await trustOf(context);
-    const left = part !== null && isVerified(part, trust?.keys.ring ?? null) ? part : null;
-    if (part !== null) context.tell(`${folder}: ${continuation(left)}`);
-    const start = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
-    await using file = await RecordFileWriter.begin(folder, left);
-    const scan = client.scan({
-      cursor: left?.cursor ?? null,
-      ...(partition !== null && { partition }),
-    });
-    await writeAll(folder, { file, scan, begun: start, signingKey: key }).catch(
-      (error: unknown) => {
-        throw cutShort(error, name);
-      },
+    // An earlier run may still be writing there: two would mix their records.
+    const manifest = await withRingLock({ ring: folder, path: folder }, authorOf(context), () =>
+      archiveInto(folder, context, { ring, partition, client, key }),
     );
-    const sha256 = await file.end();
-    const { records, bytes } = file;
-    const result = { version: ring.version, endedMs: context.nowMs(), records, bytes, sha256 };
-    const manifest = newManifest({ ...start, ...result }, key);
-    await replaceDurably(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
-    await rm(progressPath(folder), { force: true });
+    const { records, bytes } = manifest;
     const what = partition === null ? name : `partition ${partition} of ${name}`;
     return {
       json: { ...manifest, folder },
@@ -80,6 +66,44 @@ export const command: Command = {
     };
   },
 };
+
+interface ToArchive {
+  readonly ring: Ring;
+  /** Null: all partitions. */
+  readonly partition: number | null;
+  readonly client: Client;
+  /** The key that signs the archive; undefined where rings are not signed. */
+  readonly key: KeyObject | undefined;
+}
+
+/** Starts the archive, or continues it. The caller holds the lock of the folder. */
+async function archiveInto(
+  folder: string,
+  context: Context,
+  { ring: { keyspace: name, version }, partition, client, key }: ToArchive,
+): Promise<ArchiveManifest> {
+  if (await exists(manifestPath(folder))) throw isThere(folder);
+  const part = await readProgress(folder, { ring: name, partition });
+  const trust = key === undefined ? null : await trustOf(context);
+  const left = part !== null && isVerified(part, trust?.keys.ring ?? null) ? part : null;
+  if (part !== null) context.tell(`${folder}: ${continuation(left)}`);
+  const start = { ring: name, partition, begunMs: left?.begunMs ?? context.nowMs() };
+  await using file = await RecordFileWriter.begin(folder, left);
+  const scan = client.scan({
+    cursor: left?.cursor ?? null,
+    ...(partition !== null && { partition }),
+  });
+  await writeAll(folder, { file, scan, begun: start, signingKey: key }).catch((error: unknown) => {
+    throw cutShort(error, name);
+  });
+  const sha256 = await file.end();
+  const { records, bytes } = file;
+  const result = { version, endedMs: context.nowMs(), records, bytes, sha256 };
+  const manifest = newManifest({ ...start, ...result }, key);
+  await replaceDurably(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
+  await rm(progressPath(folder), { force: true });
+  return manifest;
+}
 
 /**
  * Writes all records. At intervals it makes the file durable and saves the cursor to continue from.
