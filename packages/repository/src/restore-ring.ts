@@ -12,8 +12,9 @@ import { authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { nameOf } from './approval.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
 import { type InstallOptions, installRingFolder } from './folder/install-ring-folder.ts';
-import { extendLog, headOf, readLog, readRingLog } from './folder/read-log.ts';
-import { readVersion } from './folder/read-version.ts';
+import { extendLog, headOf, readEntries, readRingLog } from './folder/read-log.ts';
+import { readLoggedVersion } from './folder/read-version.ts';
+import { requireRing } from './folder/require-ring.ts';
 import { ringFolder, versionPath } from './folder/ring-folder.ts';
 import { type RingsTrust, trustPath, writeTrust } from './folder/trust-file.ts';
 import { fetchVersions } from './rebase-ring.ts';
@@ -128,12 +129,13 @@ export async function copyRing(
   history: HistoryToCopy,
 ): Promise<Restored> {
   const { from, trust, author } = history;
-  const source = ringFolder(from, ring);
-  if (headOf(await readLog(from, ring)) === null) throw nothingThere(from, ring);
-  const head = await readVersion(from, ring, 'head');
+  const source = await requireRing(from, ring);
+  if (headOf(await readEntries(source)) === null) throw nothingThere(from, ring);
+  // Read once, because another command may move the head there meanwhile.
+  const log = await readRingLog(source);
+  const head = await readLoggedVersion(source, log.entries, 'head');
   const signers = trust === null ? [] : signersOf(head.bytes, trust, author.time);
   const kept = await installRingFolder(ringFolder(rings, ring), history, async (newFolder) => {
-    const log = await readRingLog(source);
     await fetchVersions(source, newFolder, { log, since: 0 });
     await replaceDurably(newFolder.log, log.text);
     const headVersion = { version: head.ring.version, id: head.id };

@@ -1,5 +1,7 @@
 // Lines and files of another history that git or a restore brings into a ring's folder.
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cpSync } from 'node:fs';
+import { cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assert, must } from '@ringwright/base/assert';
 import { expect, test } from 'vitest';
@@ -13,6 +15,7 @@ import { noteVersion } from './append-log.ts';
 import { commitVersion } from './commit-version.ts';
 import { parseBuilderFile, printBuilderFile } from './folder/builder-file.ts';
 import { openRing } from './open-ring.ts';
+import { copyRing } from './restore-ring.ts';
 import { stage } from './stage-changes.ts';
 
 const ring = 'cities';
@@ -65,4 +68,22 @@ test('a head with the number of an older version removes no files', async () => 
   const staged = stage({ rings, ring }, author, { command: 'set', changesOf: () => [] });
   await expect(staged).rejects.toMatchObject({ code: 'RING_LOG_DAMAGED' });
   expect(await readdir(join(rings, ring, 'versions'))).toHaveLength(2);
+});
+
+test('a history that goes on while it is copied is copied up to one version', async () => {
+  const theirs = await ringsOf(0.1);
+  const newer = await mkdtemp(join(tmpdir(), 'ringwright-copy-'));
+  await cp(theirs, newer, { recursive: true });
+  await commitVersion(newer, await nextVersion(newer));
+  const rings = await mkdtemp(join(tmpdir(), 'ringwright-copy-'));
+  const request = {
+    ...{ from: theirs, trust: null, author },
+    /** Read once the head to copy is known. */
+    get replace() {
+      cpSync(newer, theirs, { recursive: true });
+      return false;
+    },
+  };
+  await copyRing({ rings, ring }, request);
+  expect(await openRing(rings, ring)).toMatchObject({ head: { version: 1 } });
 });
