@@ -1,8 +1,9 @@
 // Tests when rollout --follow takes the next step of a ramp, and when it stops.
 import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import type { Trouble } from '../../health/trouble.ts';
 import type { RampRow } from '../../versions/ramps.ts';
-import { followRamps, type LeftToFollow } from './follow-rollout.ts';
+import { followRamps, followRollout, type LeftToFollow } from './follow-rollout.ts';
 
 const answer = { json: null, lines: [] };
 const hourMs = 3_600_000;
@@ -96,4 +97,24 @@ test('troubles unrelated to moves are reported and do not block a step', async (
     const sick = await story([due], { always, troubleAt: 0 });
     expect(sick).toEqual({ told: 'rollout', steps: 0, troubles: [down], beside: always });
   }
+});
+
+test('changes that were staged during the rollout are not committed with a step', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-127.0.0.1:1/a 100 r1z2-127.0.0.1:2/b 100');
+  await tool.json('commit cities -m first');
+  await tool.json('ramp cities d1 0 --percent 50');
+  await tool.json('commit cities -m ramp');
+  const follow = () =>
+    followRollout(tool.contextOf([]), { ring: 'cities', override: null }, async () => {
+      await tool.json('remove cities d0');
+      return { answer, left: due };
+    });
+  await expect(follow()).rejects.toMatchObject({
+    code: 'STAGED_MOVED',
+    hint: expect.stringContaining('ring-builder unstage cities, then ring-builder rollout cities'),
+  });
+  const staged = [{ command: 'ring-builder remove cities d0' }];
+  expect(await tool.json('status cities')).toMatchObject({ head: 2, staged });
 });

@@ -1,7 +1,10 @@
 // rollout --follow: takes the next step of every ramp after the step before has ended and all is
 // well.
 import { setTimeout as delay } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { openRing } from '@ringwright/repository/open-ring';
+import { stagedCommands } from '@ringwright/repository/stage-changes';
 import { Arguments } from '../../cli/arguments.ts';
 import { type Answer, type Context, linesOf } from '../../cli/command.ts';
 import { checkRings } from '../../health/check-rings.ts';
@@ -145,11 +148,28 @@ async function takeStep(
   context: Context,
   args: { readonly ring: string; readonly override?: string },
 ): Promise<boolean> {
+  await requireNothingStaged(context, args.ring);
   const message = 'the next step of its ramps (rollout --follow)';
   const typed = { ...args, message, 'step-ramps': true };
   const { json, lines } = await commit.run(new Arguments(typed), context);
   for (const line of linesOf(lines)) context.tell(line);
   return (json as { readonly changed: boolean }).changed;
+}
+
+/**
+ * A commit takes all that is staged, and nobody has reviewed what was staged during the rollout.
+ * Throws STAGED_MOVED.
+ */
+async function requireNothingStaged({ rings }: Context, ring: string): Promise<void> {
+  const commands = stagedCommands((await openRing(rings, ring)).staged).map((one) => one.command);
+  if (commands.length === 0) return;
+  const staged = counted(commands.length, 'staged command is', 'staged commands are');
+  throw new CodedError('STAGED_MOVED', `${staged} not part of the next step of a ramp`, {
+    hint:
+      `ring-builder commit ${ring} -m TEXT, or ring-builder unstage ${ring}, then ring-builder ` +
+      `rollout ${ring} --follow continues`,
+    details: { ring, staged: commands },
+  });
 }
 
 async function sleepUntil(context: Context, ring: string, ms: number): Promise<void> {
