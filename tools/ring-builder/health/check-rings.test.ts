@@ -1,9 +1,13 @@
 // Tests what health says without a cluster, and what status says of servers that it does not ask.
+import { once } from 'node:events';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import { expect, test } from 'vitest';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { expect, onTestFinished, test } from 'vitest';
 import { appendPush, notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../test/support/ring-status.ts';
@@ -57,6 +61,36 @@ test('moves list says which servers refuse the token, and fails as other command
   expect(lines).toContain(`127.0.0.1:${port} refused: it was revoked`);
   expect(lines.join('\n')).toContain('--token-file FILE');
   expect(lines.join('\n')).not.toContain('did not answer');
+});
+
+test('health does not report a version that was committed while the servers answered', async () => {
+  const tool = await ringBuilderHere();
+  const head = () => readVersion(join(tool.folder, 'rings'), 'cities', 'head');
+  let committing: Promise<unknown> | null = null;
+  const commit = async (): Promise<void> => {
+    await tool.json('set-device cities d0 --meta rack-7');
+    await tool.json('commit cities -m second');
+  };
+  const status = async (): Promise<string> => {
+    await (committing ??= commit());
+    const { ring, id } = await head();
+    const rings = [{ ...wellOf(ring, 0), id }];
+    return JSON.stringify({ address: 'here', wireVersion, ready: true, rings, refusals: [] });
+  };
+  const server = createServer((_, response) => {
+    void status().then((text) => response.end(text));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
+  const { lines, json } = await tool.answer('health');
+  expect(lines.join('\n')).not.toContain('ahead');
+  expect(json).toMatchObject({ rings: [{ version: 2, current: 1 }] });
 });
 
 test('health reports rings that were never pushed, damaged rings and an empty folder', async () => {

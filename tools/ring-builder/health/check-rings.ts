@@ -1,7 +1,8 @@
-// Checks the health of rings. Each ring is read once, and each server is asked once for all its
-// rings.
+// Checks the health of rings. In one look each ring is read once, and each server is asked once for
+// all its rings.
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { codedOrDisk } from '@ringwright/base/disk-error';
-import { headOf } from '@ringwright/repository/folder/read-log';
+import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Context } from '../cli/command.ts';
@@ -27,10 +28,29 @@ interface ReadHead extends Newer, Pick<RingHealth, 'components'> {
   readonly head: ReferenceHead;
 }
 
+/** Looks at most, if heads move while the servers answer, as during a rollout. */
+const LOOKS_MAX = 3;
+
+/** Looks again if a ring with troubles has another head by now: the servers may have that one. */
 export async function checkRings(
   context: Context,
   names: readonly string[],
 ): Promise<readonly RingHealth[]> {
+  for (let look = 1; ; look += 1) {
+    const checked = await lookAt(context, names);
+    const troubled = checked.filter(({ troubles }) => troubles.length > 0);
+    const moved = await Promise.all(troubled.map((one) => hasMoved(context, one)));
+    if (look === LOOKS_MAX || !moved.includes(true)) return checked;
+  }
+}
+
+/** An unreadable ring has not moved: it is reported as it was found. */
+async function hasMoved({ rings }: Context, { ring, id }: RingHealth): Promise<boolean> {
+  const entries = id === null ? null : await resultOrError(readLog(rings, ring));
+  return entries !== null && !(entries instanceof CodedError) && headOf(entries)?.id !== id;
+}
+
+async function lookAt(context: Context, names: readonly string[]): Promise<readonly RingHealth[]> {
   const read: (RingHealth | ReadHead)[] = [];
   for (const name of names) read.push(await readHead(context, name));
   const heads = read.flatMap((one) => ('judged' in one ? [] : [one.head]));
