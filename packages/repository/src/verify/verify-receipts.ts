@@ -1,6 +1,5 @@
 // Checks receipts/: the receipts of each version are those that its log entry names, and prove its
 // moves.
-import { readdir } from 'node:fs/promises';
 import { resultOrErrorOf } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { sha256 } from '@ringwright/base/sha256';
@@ -125,17 +124,13 @@ function addUp(
   return findings;
 }
 
-/** Finds files in receipts/ that no version of the log names. */
-export async function strayReceipts(
-  folder: RingFolder,
-  entries: readonly LogEntry[],
-): Promise<Finding[]> {
+/** Finds files in receipts/, by their names, that no version of the log names. */
+export function strayReceipts(names: readonly string[], entries: readonly LogEntry[]): Finding[] {
   const named = new Set(
     entries
       .filter((entry) => makesVersion(entry) && (proofOf(entry)?.receipts.count ?? 0) > 0)
       .map(({ version }) => receiptsFileName(version)),
   );
-  const names = (await readdir(folder.receipts).catch(nullIfMissing)) ?? [];
   return names
     .filter((name) => !named.has(name))
     .map((name) => ({ code: 'FILE_STRAY', message: `receipts/${name} belongs to no version` }));

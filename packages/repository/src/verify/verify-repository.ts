@@ -3,8 +3,6 @@ import { readdir } from 'node:fs/promises';
 import { CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { sameState } from '@ringwright/builder/state/state-json';
-import { nullIfMissing } from '@ringwright/node/missing-file';
-import { readRegularText } from '@ringwright/node/read-regular-file';
 import { approvalOf } from '../approval.ts';
 import {
   type BuilderFile,
@@ -18,6 +16,7 @@ import type { StoredVersion } from '../folder/read-version.ts';
 import { requireFolderOf, requireRing } from '../folder/require-ring.ts';
 import { type RingFolder } from '../folder/ring-folder.ts';
 import { readStoreFile } from '../shared/store-file.ts';
+import { readAtRest } from './read-at-rest.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
 import { type ReceiptTotals, receiptChecks, strayReceipts } from './verify-receipts.ts';
 import { signatureChecks, verifyTrust } from './verify-signatures.ts';
@@ -56,15 +55,17 @@ export async function verifyRepository(
   pin: string | null,
 ): Promise<Verification> {
   const folder = await requireRing(rings, ring);
-  const log = verifyLog((await readRegularText(folder.log).catch(nullIfMissing)) ?? '');
+  const present = await readAtRest(folder);
+  const log = verifyLog(present.log);
   const { trust, accessMissing, findings: trustFindings } = await verifyTrust(rings, pin);
   const shared = (await readStoreFile(rings)) !== null;
   const receipts = receiptChecks(folder, { shared });
   const versions = await verifyVersions(folder, log.entries, {
+    names: present.versions,
     signatures: signatureChecks(trust, log),
     receipts: receipts.check,
   });
-  const text = await readRegularText(folder.builder);
+  const text = present.builder;
   const builder = parseBuilderFile(text);
   if (typeof builder !== 'string') requireFolderOf(folder, builder.state.ring);
   const builderFindings =
@@ -86,7 +87,7 @@ export async function verifyRepository(
     outside: [...(await passingFiles(folder)), ...(shared ? ['store.json'] : [])],
     findings: [
       ...(await strayFiles(folder)),
-      ...(await strayReceipts(folder, log.entries)),
+      ...strayReceipts(present.receipts, log.entries),
       ...trustFindings,
       ...log.findings,
       ...versions.findings,

@@ -1,8 +1,6 @@
 // Checks every version's file: intact, with the id in the log, a valid ring, a legal successor.
-import { readdir } from 'node:fs/promises';
 import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { nullIfMissing } from '@ringwright/node/missing-file';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { auditTransition } from '@ringwright/ring/audit/audit-transition';
 import { type LogEntry, makesVersion, pruningOf } from '../folder/log-entry.ts';
@@ -27,12 +25,14 @@ export async function verifyVersions(
   folder: RingFolder,
   entries: readonly LogEntry[],
   checks: {
+    /** The names of the files in versions/, read with the log. */
+    readonly names: readonly string[];
     readonly signatures: (entry: LogEntry, stored: StoredVersion) => readonly Finding[];
     readonly receipts: ReceiptChecks['check'];
   },
 ): Promise<VerifiedVersions> {
   const versionEntries = entries.filter(makesVersion);
-  const findings = await strayFiles(folder, versionEntries);
+  const findings = strayFiles(checks.names, versionEntries);
   let previous: StoredVersion | null = null;
   let pruned = 0;
   for (const entry of versionEntries) {
@@ -92,11 +92,7 @@ function transitionFindings(previous: StoredVersion, next: StoredVersion): Findi
   );
 }
 
-async function strayFiles(
-  folder: RingFolder,
-  versionEntries: readonly LogEntry[],
-): Promise<Finding[]> {
-  const names = (await readdir(folder.versions).catch(nullIfMissing)) ?? [];
+function strayFiles(names: readonly string[], versionEntries: readonly LogEntry[]): Finding[] {
   const knownVersions = new Set(versionEntries.map(({ version }) => version));
   return names.flatMap((name): Finding[] => {
     const version = versionOfFileName(name);
