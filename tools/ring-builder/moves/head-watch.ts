@@ -1,8 +1,12 @@
 // Detects that another command has moved the head. Cheap enough to call ten times a second.
 import { stat } from 'node:fs/promises';
+import { resultOrError } from '@ringwright/base/coded-error';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { catchUp } from '@ringwright/repository/write-ring';
+import type { Context } from '../cli/command.ts';
+import { authorOf } from '../versions/stage-command.ts';
 
 /** The log is replaced, never appended to, so a change shows in its inode. */
 export function headWatch(rings: string, { ring, id }: StoredVersion): () => Promise<boolean> {
@@ -15,4 +19,17 @@ export function headWatch(rings: string, { ring, id }: StoredVersion): () => Pro
     lastMark = mark;
     return headOf(await readLog(rings, ring.keyspace))?.id !== id;
   };
+}
+
+/**
+ * Whether the head has moved by now; with a store, also in another working copy. If the store
+ * does not answer, the folder alone counts.
+ */
+export async function hasNewerHead(
+  context: Pick<Context, 'rings' | 'user' | 'nowMs'>,
+  head: StoredVersion,
+): Promise<boolean> {
+  const place = { rings: context.rings, ring: head.ring.keyspace };
+  await resultOrError(catchUp(place, authorOf(context)));
+  return headWatch(context.rings, head)();
 }

@@ -42,7 +42,10 @@ export async function stageAndAnswer(
   };
 }
 
-export function authorOf(context: Context): { readonly user: string; readonly time: string } {
+export function authorOf(context: Pick<Context, 'user' | 'nowMs'>): {
+  readonly user: string;
+  readonly time: string;
+} {
   return { user: context.user, time: new Date(context.nowMs()).toISOString() };
 }
 

@@ -5,7 +5,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../../cli/command.ts';
 import { adviceContextOf } from '../../health/advice-context.ts';
-import { headWatch } from '../../moves/head-watch.ts';
+import { hasNewerHead } from '../../moves/head-watch.ts';
 import { adviceOn, isFinal, worstOf } from '../../servers/advice.ts';
 import { type PushOutcome, serverFailuresOf } from '../../servers/push-to-targets.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
@@ -67,7 +67,7 @@ async function refusedForGood(
   refused: readonly PushOutcome[],
 ): Promise<CodedError> {
   const { keyspace, version: number } = version.ring;
-  if (await headWatch(context.rings, version)()) {
+  if (await hasNewerHead(context, version)) {
     return new CodedError('HEAD_MOVED', `${keyspace} has a newer head than version ${number}`);
   }
   const worst = new Set(worstOf(serverFailuresOf(refused)).map(({ address }) => address));

@@ -1,8 +1,12 @@
 // Tests when moves count as stalled, and that the moves that are available are still returned.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
 import { expect, test } from 'vitest';
+import { sharedRepository } from '../../../../test/support/shared-repository.ts';
 import {
   nextVersion,
   scratchRings,
@@ -28,6 +32,14 @@ async function waitWith(looks: readonly Partial<MoveRow>[][], others: (look: num
   const rings = await scratchRings();
   await stageDevices(rings);
   await commitVersion(rings, await nextVersion(rings));
+  return waitIn(rings, looks, others);
+}
+
+async function waitIn(
+  rings: string,
+  looks: readonly Partial<MoveRow>[][],
+  others: (look: number) => number[],
+) {
   const head = await readVersion(rings, 'cities', 'head');
   const moves = [moveOf(0), moveOf(1)];
   let asked = 0;
@@ -45,7 +57,7 @@ async function waitWith(looks: readonly Partial<MoveRow>[][], others: (look: num
     return Promise.resolve({ statuses, rows });
   };
   const watch = { look, pause: () => Promise.resolve(), show: () => undefined };
-  const context = { rings, nowMs: () => 2 * asked };
+  const context = { rings, user: 'ada', nowMs: () => 2 * asked };
   return { ...(await waitForLoads(context, { head, moves, watch, stallMs: 6 })), asked };
 }
 
@@ -97,4 +109,14 @@ test('loads of another ring are no progress if they begin anew, or if no move wa
   expect(anew.stall).toMatchObject({ code: 'ROLLOUT_STALLED' });
   const failing = await waitWith([[available, failed]], (look) => [look]);
   expect(failing.stall).toMatchObject({ code: 'ROLLOUT_STALLED' });
+});
+
+test('moves that another working copy has ended do not stall', async () => {
+  const url = `dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`;
+  const shared = await sharedRepository(url);
+  await stageDevices(shared.rings);
+  await commitVersion(shared.rings, await nextVersion(shared.rings));
+  const other = await shared.copy();
+  await commitVersion(other, { ...(await nextVersion(other)), override: 'a test' });
+  expect(await waitIn(shared.rings, [[]], none)).toMatchObject({ headMoved: true });
 });

@@ -4,7 +4,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../../cli/command.ts';
-import { headWatch } from '../../moves/head-watch.ts';
+import { hasNewerHead, headWatch } from '../../moves/head-watch.ts';
 import type { MoveRow } from '../../moves/move-rows.ts';
 import { stuckMoves } from '../../moves/stuck-moves.ts';
 import type { MovesSnapshot, MoveWatch } from '../../moves/watch-moves.ts';
@@ -29,7 +29,7 @@ interface Asked extends MovesSnapshot {
 
 /** Ends also after `stallMs` without progress, with a ROLLOUT_STALLED that quotes the joiners. */
 export async function waitForLoads(
-  context: Pick<Context, 'rings' | 'nowMs'>,
+  context: Pick<Context, 'rings' | 'user' | 'nowMs'>,
   inputs: {
     readonly head: StoredVersion;
     readonly moves: readonly Move[];
@@ -67,6 +67,8 @@ export async function waitForLoads(
     nowMs: context.nowMs,
     tell: () => undefined, // the display shows more
   });
+  // Without progress, another working copy may have ended these moves.
+  const isMoved = answer.headMoved || (!done && (await hasNewerHead(context, head)));
   const inStage = (wantedStage: string): Move[] => {
     const found = new Set(
       openRows(answer)
@@ -80,7 +82,7 @@ export async function waitForLoads(
   const stall = done
     ? null
     : stalledLoads(head, answer.statuses, { rows: openRows(answer), stallMs });
-  return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, loaded };
+  return { headMoved: isMoved, available, paused: inStage('paused'), stall, loaded };
 }
 
 /** Copies of one load that count as progress. Further copies would fail like these. */
