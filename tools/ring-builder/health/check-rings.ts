@@ -31,21 +31,31 @@ interface ReadHead extends Newer, Pick<RingHealth, 'components'> {
 /** Looks at most, if heads move while the servers answer, as during a rollout. */
 const LOOKS_MAX = 3;
 
-/** Looks again if a ring with troubles has another head by now: the servers may have that one. */
-export async function checkRings(
+/** A ring as it was judged. `id`: of its head; null if it has none or cannot be read. */
+type Looked = Pick<RingHealth, 'ring' | 'id' | 'troubles'>;
+
+export function checkRings(
   context: Context,
   names: readonly string[],
 ): Promise<readonly RingHealth[]> {
-  for (let look = 1; ; look += 1) {
-    const checked = await lookAt(context, names);
-    const troubled = checked.filter(({ troubles }) => troubles.length > 0);
+  return untilHeadsRest(context, () => lookAt(context, names));
+}
+
+/** Looks again if a ring with troubles has another head by now: the servers may have that one. */
+export async function untilHeadsRest<One extends Looked>(
+  context: Context,
+  look: () => Promise<readonly One[]>,
+): Promise<readonly One[]> {
+  for (let looks = 1; ; looks += 1) {
+    const judged = await look();
+    const troubled = judged.filter(({ troubles }) => troubles.length > 0);
     const moved = await Promise.all(troubled.map((one) => hasMoved(context, one)));
-    if (look === LOOKS_MAX || !moved.includes(true)) return checked;
+    if (looks === LOOKS_MAX || !moved.includes(true)) return judged;
   }
 }
 
 /** An unreadable ring has not moved: it is reported as it was found. */
-async function hasMoved({ rings }: Context, { ring, id }: RingHealth): Promise<boolean> {
+async function hasMoved({ rings }: Context, { ring, id }: Looked): Promise<boolean> {
   const entries = id === null ? null : await resultOrError(readLog(rings, ring));
   return entries !== null && !(entries instanceof CodedError) && headOf(entries)?.id !== id;
 }

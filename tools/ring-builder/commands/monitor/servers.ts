@@ -5,7 +5,8 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import type { Command } from '../../cli/command.ts';
+import type { Command, Context } from '../../cli/command.ts';
+import { untilHeadsRest } from '../../health/check-rings.ts';
 import { judgedHead } from '../../health/reference-head.ts';
 import { troublesOfRing } from '../../health/ring-troubles.ts';
 import { type ServerLine, serverLine } from '../../health/server-line.ts';
@@ -24,18 +25,8 @@ export const command: Command = {
   examples: [['$0 servers cities', 'ask every server of the ring what it has in memory']],
   run: async (args, context) => {
     const ring = args.text('ring');
-    const head = await readVersion(context.rings, ring, 'head');
-    const reference = await judgedHead(context, head, await readLog(context.rings, ring));
-    const { targets } = reference;
-    const answers = await askServers(targets, new Set([ring]));
-    const servers = targets.map(({ address, devices }): Line => {
-      const ringStatus = ringIn(must(answers.get(address), `${address} was asked`), {
-        address,
-        ring,
-      });
-      return { address, devices, ...serverLine(ringStatus, head) };
-    });
-    const { troubles, given, first, older } = troublesOfRing(reference, answers, context.nowMs());
+    const [judged] = await untilHeadsRest(context, async () => [await lookAt(context, ring)]);
+    const { head, servers, troubles, given, first, older } = must(judged, 'one ring was asked for');
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
     return {
@@ -71,6 +62,22 @@ export const command: Command = {
     };
   },
 };
+
+async function lookAt(context: Context, ring: string) {
+  const head = await readVersion(context.rings, ring, 'head');
+  const reference = await judgedHead(context, head, await readLog(context.rings, ring));
+  const { targets } = reference;
+  const answers = await askServers(targets, new Set([ring]));
+  const servers = targets.map(({ address, devices }): Line => {
+    const ringStatus = ringIn(must(answers.get(address), `${address} was asked`), {
+      address,
+      ring,
+    });
+    return { address, devices, ...serverLine(ringStatus, head) };
+  });
+  const judged = troublesOfRing(reference, answers, context.nowMs());
+  return { ...judged, ring, id: head.id, head, servers };
+}
 
 /** Skips advice to run this very command. Returns null if nothing else is left. */
 function nextAfter(ring: string, troubles: readonly Trouble[]): string | null {
