@@ -152,6 +152,18 @@ test('prune archives versions and keeps the log sound; another lost file is foun
   expect(await findingsOf(rings)).toMatchObject([{ code: 'RING_FILE_INVALID' }]);
 });
 
+test('versions of a killed prune are found where a later one has archived them', async () => {
+  const rings = await ringsWith(4);
+  const kept = await copyOf(rings);
+  await pruneVersions({ rings, ring }, author, { keep: 1, archive: null, command });
+  // Killed behind its note, so nothing was removed.
+  await cp(join(kept, ring, 'versions'), join(rings, ring, 'versions'), { recursive: true });
+  const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
+  await pruneVersions({ rings, ring }, author, { keep: 1, archive, command });
+  expect((await readVersion(rings, ring, 2)).ring.version).toBe(2);
+  expect(await findingsOf(rings)).toEqual([]);
+});
+
 test('a prune is refused if the archive has a different file of the same version', async () => {
   const rings = await ringsWith(3);
   const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));

@@ -91,13 +91,19 @@ export interface Pruning {
   readonly archive: string | null;
 }
 
-/** Returns the note that pruned a version's file, or null if the file was not pruned. */
+/**
+ * Returns the note that pruned a version's file, or null if the file was not pruned. A prune that was
+ * killed behind its note is typed again, perhaps with another archive: the last one that is named has
+ * the file.
+ */
 export function pruningOf(entries: readonly LogEntry[], version: number): Pruning | null {
+  let found: Pruning | null = null;
   for (const { kind, details } of entries) {
     if (kind !== 'prune') continue;
     const [from, through] = [Number(details['from']), Number(details['through'])];
     const archive = typeof details['archive'] === 'string' ? details['archive'] : null;
-    if (from <= version && version <= through) return { from, through, archive };
+    const isCovered = from <= version && version <= through;
+    if (isCovered && (found === null || archive !== null)) found = { from, through, archive };
   }
-  return null;
+  return found;
 }
