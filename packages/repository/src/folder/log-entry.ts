@@ -92,9 +92,9 @@ export interface Pruning {
 }
 
 /**
- * Returns the note that pruned a version's file, or null if the file was not pruned. A prune that was
- * killed behind its note is typed again, perhaps with another archive: the last one that is named has
- * the file.
+ * Returns the note that pruned a version's file, or null if the file was not pruned. A prune that
+ * was killed behind its note is typed again, perhaps with another archive: the last one that is
+ * named has the file.
  */
 export function pruningOf(entries: readonly LogEntry[], version: number): Pruning | null {
   let found: Pruning | null = null;

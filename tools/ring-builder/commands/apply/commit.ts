@@ -26,6 +26,7 @@ import { sizesFor } from '../../plan/known-sizes.ts';
 import { requireRoom } from '../../plan/lacking-room.ts';
 import { type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
+import { requireFilled } from '../../plan/require-filled.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { requireReaders } from '../../plan/require-readers.ts';
 import { lastPush } from '../../versions/last-push.ts';
@@ -71,6 +72,7 @@ export const command: Command = {
     if (!context.yes) {
       requireFitNewcomers(prepared, sizes);
       requireReaders(prepared, sizes);
+      requireFilled(prepared, sizes);
     }
     if (limits.length > 0) {
       requireLimits(prepared, planEffects(prepared, { sizes, rate: null }), limits);

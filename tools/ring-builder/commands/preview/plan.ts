@@ -16,6 +16,7 @@ import { type ReportedSizes, sizesFor } from '../../plan/known-sizes.ts';
 import { type PlanInputs, planWanted, readWanted } from '../../plan/prepare-plan.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { planEffects } from '../../plan/print-plan-effects.ts';
+import { requireFilled } from '../../plan/require-filled.ts';
 import { requireFitNewcomers } from '../../plan/require-fit-newcomers.ts';
 import { requireReaders } from '../../plan/require-readers.ts';
 import { reviewedPlan } from '../../plan/reviewed-plan.ts';
@@ -58,6 +59,7 @@ export const command: Command = {
     if (!context.yes) {
       requireFitNewcomers(prepared, sizes);
       requireReaders(prepared, sizes);
+      requireFilled(prepared, sizes);
     }
     const typedRate = args.optionalText('rate');
     const rate = typedRate === undefined ? null : parseBytes(typedRate, '--rate');
