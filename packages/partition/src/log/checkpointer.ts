@@ -60,6 +60,7 @@ export class Checkpointer {
   }
 
   #checkpointBelow(segment: number): void {
+    if (this.#stopped) return;
     for (const partition of this.#options.partitions()) {
       if (partition.dirtySegment < segment) void this.request(partition);
     }
@@ -68,7 +69,6 @@ export class Checkpointer {
   }
 
   #start(): void {
-    if (this.#stopped) return;
     this.#running ??= this.#run()
       .catch((error: unknown) => {
         this.end();

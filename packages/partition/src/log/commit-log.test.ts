@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { write } from '../../test/support/scratch-store.ts';
 import { newPartition } from '../file/partition.ts';
+import type { PartitionFile } from '../file/partition-file.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
 import type { WriteCall } from './log-batch.ts';
@@ -172,6 +173,39 @@ test('a segment stays until the next one exists, even if nobody needs what it ho
   await checkpointer.stop();
   expect(failures).toHaveLength(1);
   expect(await listSegments(directory), 'a log in use has a segment').toContain(1);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('a segment that begins after a failure of the store causes no removal', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  for (const number of [1, 2]) await (await createSegment(directory, number)).handle.close();
+  const [entered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+  const checkpointInPool = (): Promise<boolean> => {
+    entered.resolve();
+    return gate.promise;
+  };
+  const file = { seq: 0, unflushed: 'nothing', checkpointInPool } as unknown as PartitionFile;
+  const checkpointer = new Checkpointer({
+    logDirectory: directory,
+    log: { currentSegment: 2 },
+    partitions: () => [],
+    files: { use: () => file },
+    segmentsBehindMax: 1,
+    onFailure: (error) => {
+      throw error;
+    },
+    beforeRemoval: () => Promise.resolve(),
+    finish: () => Promise.resolve(),
+  });
+  const partition = newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' });
+  const turn = checkpointer.request({ ...partition, file });
+  await entered.promise;
+  checkpointer.end();
+  checkpointer.segmentBegan();
+  gate.resolve(true);
+  await turn;
+  await checkpointer.stop();
+  expect(await listSegments(directory)).toContain(1);
   rmSync(directory, { recursive: true, force: true });
 });
 
