@@ -1,5 +1,5 @@
 // Tests what the next start finds after a copy took the place of a file and the store failed.
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
 import { join } from 'node:path';
@@ -108,7 +108,10 @@ test('a failed store removes no segment that the copy in use may need', async ()
   rmSync(to.directory, { recursive: true });
 });
 
-test('damage of the present file after the switch does not cost the copy', async () => {
+test.each([
+  { change: 'deleted', content: null },
+  { change: 'replaced', content: 'another file' },
+])('a present file that is $change after the switch does not cost the copy', async (damage) => {
   await using from = scratch();
   const to = scratch();
   const [source, target] = await stores(from, to);
@@ -116,7 +119,9 @@ test('damage of the present file after the switch does not cost the copy', async
   aroundSwitch(
     async () => void (await target.write([write('late', 'kept', 3)])),
     async () => {
-      rmSync(join(to.directory, 'partitions/test/0', incarnation, 'data.db'));
+      const file = join(to.directory, 'partitions/test/0', incarnation, 'data.db');
+      rmSync(file);
+      if (damage.content !== null) writeFileSync(file, damage.content);
       expect((await target.checkOpenFiles()).lost).toHaveLength(1);
     },
   );

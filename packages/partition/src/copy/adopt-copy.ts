@@ -242,7 +242,9 @@ export function switchHere(
       ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from, rowsMax }));
     takeMarks(parts, partition, copy);
   } catch (error) {
-    // CURRENT names the copy, and only the log has what it lacks.
+    // CURRENT names the copy, and only the log has what it lacks. A close leaves CURRENT as it is,
+    // whatever took the place of the present file.
+    partition.fileIdentities = null;
     throw failed(parts, error);
   }
   const present = presentFile(parts, partition);
