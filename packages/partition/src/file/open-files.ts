@@ -20,8 +20,6 @@ import { makePartitionDirectory } from './partition-directory.ts';
 import { PartitionFile } from './partition-file.ts';
 import { isCannotOpen, withFileName } from './sqlite-errors.ts';
 
-const CHANGE_AND_BACK = 'UPDATE meta SET seq = seq + 1; UPDATE meta SET seq = seq - 1';
-
 interface OpenFilesLimits {
   readonly filesMax: number;
   /** Approximate bytes of all page caches together. */
@@ -88,9 +86,9 @@ export class OpenFiles {
     makePartitionDirectory(this.#root, newOf(partition), fileBytes(inMemory.db));
     // failpoint: filling.file-made
     const file = this.#openWithRoom(partition);
-    // A checkpoint with nothing to move would not sync the bytes written above, and SQLite skips an
-    // update that changes nothing.
-    file.wal.write(() => file.db.exec(CHANGE_AND_BACK));
+    // A checkpoint with nothing to move would not sync the bytes written above.
+    file.change({ state: null, barrierMs: 0, floorMs: 0 });
+    file.flush();
     partition.hasFile = true;
     partition.isNew = true;
     this.replace(partition, file);
