@@ -224,8 +224,7 @@ describe('a restore from the trash', () => {
     const [incarnation = ''] = readdirSync(folder).filter((one) => one !== 'CURRENT');
     const file = join(folder, incarnation, 'data.db');
     const bytes = readFileSync(file);
-    const at = bytes.lastIndexOf('x');
-    bytes[at] = 0x79;
+    bytes.write('damaged', bytes.indexOf('highest'), 'latin1');
     writeFileSync(file, bytes);
     await expect(store.trash.restore(name)).rejects.toMatchObject({ code: 'PARTITION_DAMAGED' });
     expect(store.info('test', 0)).toBeNull();
