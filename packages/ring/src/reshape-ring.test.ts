@@ -234,3 +234,10 @@ test('a direct split and merge takes one version', () => {
   );
   expect(next).toMatchObject({ moves: [], partitioner: wanted });
 });
+
+test('the last range may not end before a key under its id, whatever the key is', () => {
+  const before: IntervalPartitioner = { kind: 'ranges', partitions: 2, starts: ['g'] };
+  for (const key of ['n', 'undefined']) {
+    expect(mayFollow(before, { ...before, partitions: 3, starts: ['g', key] })).toBe(false);
+  }
+});

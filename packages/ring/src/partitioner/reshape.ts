@@ -158,14 +158,14 @@ export function mayFollow(before: Partitioner, after: Partitioner): boolean {
   return [...spansOf(after)].every(([id, span]) => (spansBefore.get(id) ?? span) === span);
 }
 
-/** Returns the borders of each interval, by id. */
+/** Returns the borders of each interval, by id. The last range has none: no key is empty. */
 function spansOf(partitioner: IntervalPartitioner): Map<number, string> {
   const entries = entriesOf(partitioner);
   const isCircle = partitioner.kind === 'hash-intervals';
   return new Map(
     entries.map(({ id, border }, index) => {
       const other = isCircle ? entries.at(index - 1) : entries[index + 1];
-      return [id, `${border} ${other?.border}`];
+      return [id, `${border} ${other?.border ?? ''}`];
     }),
   );
 }
