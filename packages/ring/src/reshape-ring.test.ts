@@ -228,10 +228,9 @@ test('a direct split and merge takes one version', () => {
     2,
     3,
   );
-  const next = published(
-    ring,
-    reshapeRing(ring, idOf(ring), { partitioner: wanted, direct: true }),
-  );
+  const next = reshapeRing(ring, idOf(ring), { partitioner: wanted, direct: true });
+  expect(auditRing(next)).toEqual([]);
+  expect(auditTransition({ previous: ring, previousId: idOf(ring), next })).toEqual([]);
   expect(next).toMatchObject({ moves: [], partitioner: wanted });
 });
 

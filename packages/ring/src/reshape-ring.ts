@@ -6,6 +6,7 @@ import type { Move } from './move.ts';
 import { asIntervals } from './partitioner/as-intervals.ts';
 import { liveIds } from './partitioner/live-ids.ts';
 import { type IntervalPartitioner, isIntervals, type Reshape } from './partitioner/partitioner.ts';
+import { samePartitioner } from './partitioner/partitioner-settings.ts';
 import { type ReshapeMapping, reshapeMapping, withListedIntervals } from './partitioner/reshape.ts';
 import { deviceIdsAt } from './quorum.ts';
 import { deviceIn, noDeviceIn, type Ring, type SlotRow } from './ring.ts';
@@ -100,6 +101,22 @@ function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
   const { partitioner, reshape } = ring;
   assert(reshape?.kind === 'to' && isIntervals(partitioner), 'nothing is split or merged');
   return { target: reshape.partitioner, current: partitioner };
+}
+
+/** Whether the same split or merge is in progress in both versions, or in neither. */
+export function isSameReshape(before: Ring['reshape'], after: Ring['reshape']): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return before.kind === after.kind && samePartitioner(before.partitioner, after.partitioner);
+}
+
+/** Whether `next` completes the split or merge of `previous`, as it was begun. */
+export function completesReshape(previous: Ring, next: Ring): boolean {
+  const [current, began, ended] = [previous.partitioner, previous.reshape, next.reshape];
+  if (began?.kind !== 'to' || ended?.kind !== 'from') return false;
+  return (
+    samePartitioner(next.partitioner, began.partitioner) &&
+    samePartitioner(ended.partitioner, current)
+  );
 }
 
 const mappings = new WeakMap<Reshape, ReshapeMapping>();

@@ -34,7 +34,7 @@ const trust: Trust = {
 };
 const sizeOf = (moved: number): ChangeSize => ({
   ...{ slots: 100, moved, unexplained: moved, given: 0, underQuorum: 0, thinned: 0, retired: 0 },
-  ...{ replicas: { before: 3, after: 3 }, joins: null, leaves: null },
+  ...{ leftBehind: 0, replicas: { before: 3, after: 3 }, joins: null, leaves: null },
 });
 
 function asHead({ version, id }: Sketch): RingCandidate {

@@ -1,9 +1,17 @@
 // Tests the change guard on rings made by hand. test/builder/change-guard.test.ts tests it on real
 // plans.
 import { expect, test } from 'vitest';
-import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
-import { cancelMoves, finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
+import { idOf, nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
+import {
+  cancelMoves,
+  finalizeMoves,
+  initializeMoves,
+  proposeMoves,
+  reshapeRing,
+} from '../advance-ring.ts';
 import { encodeRing } from '../file/ring-file.ts';
+import { splitInterval } from '../partitioner/reshape.ts';
+import { retireBefore } from '../partitioner/retired-ranges.ts';
 import type { Ring } from '../ring.ts';
 import { deviceOf } from '../slot-rows.ts';
 import { changeSize, whyLarge } from './large-change.ts';
@@ -82,6 +90,38 @@ test('one replica more or less is no move; two of three replicas less are too ma
   expect(changeSize(more, ring)).toMatchObject({ moved: 0, underQuorum: 0 });
   const one = sampleRing({ power: 6, replicas: 1, devices: 8 });
   expect(changeSize(ring, one)).toMatchObject({ moved: 0, underQuorum: 64 });
+});
+
+const months = { kind: 'ranges', partitions: 3, starts: ['02', '03'] } as const;
+const monthly: Ring = {
+  ...sampleRing({ power: 1, replicas: 3, devices: 5 }),
+  ...{ partitioner: months, partitions: 3, minVersions: Uint32Array.of(1, 1, 1) },
+  table: [0, 1, 2].map((device) => new Uint16Array(3).fill(device)),
+};
+const splitMonth = splitInterval(months, 0, ['0115']);
+const splitting = reshapeRing(monthly, idOf(monthly), { partitioner: splitMonth });
+
+test('a split is large if nobody fills the children: at once, or not as it was begun', () => {
+  const direct = reshapeRing(monthly, idOf(monthly), { partitioner: splitMonth, direct: true });
+  const done = finalizeMoves(initializeMoves(splitting, idOf(splitting)), idOf(splitting));
+  const why = (before: Ring, after: Ring) => whyLarge(changeSize(before, after), 1);
+  const sentence = '1 partition ends, and no other gets the records';
+  expect(why(monthly, direct)).toBe(sentence);
+  expect(why(monthly, { ...direct, reshape: { kind: 'from', partitioner: months } })).toBe(
+    sentence,
+  );
+  expect(why(splitting, { ...done, reshape: undefined })).toBe(sentence);
+  expect([why(monthly, splitting), why(splitting, done)]).toEqual([null, null]);
+});
+
+test('a split that becomes a retirement is large', () => {
+  const retired = retireBefore(months, '03');
+  const next = reshapeRing(monthly, idOf(monthly), { partitioner: retired });
+  const why = (before: Ring) => whyLarge(changeSize(before, next), 1);
+  expect([why(monthly), why(splitting)]).toEqual(
+    Array(2).fill('2 partitions are retired with their records'),
+  );
+  expect(why(next)).toBe(null);
 });
 
 test('rings with 100,000 devices can be compared', () => {

@@ -11,9 +11,10 @@
 // moves; at least two, and a quorum of the former ones, must remain.
 import { counted } from '@ringwright/base/counted';
 import { countThinned, countUnderQuorum, deviceIdsAt } from '../quorum.ts';
-import { isRetired, reshapeMappingOf } from '../reshape-ring.ts';
+import { isRetired } from '../reshape-ring.ts';
 import { type Ring, type SlotRow, slotTotal } from '../ring.ts';
 import { copyTable } from '../slot-rows.ts';
+import { countLeftBehind, countRetired } from './ended-partitions.ts';
 
 export interface ChangeSize {
   readonly slots: number;
@@ -28,8 +29,9 @@ export interface ChangeSize {
   /** Partitions that lose replicas and keep one, or less than a quorum of the former ones. */
   readonly thinned: number;
   readonly replicas: { readonly before: number; readonly after: number };
-  /** Partitions whose records are retired. */
+  /** Partitions whose records are retired, and those whose records are left behind. */
   readonly retired: number;
+  readonly leftBehind: number;
   /** The device or server that explains moves: `d7` or `server r1z2 10.0.0.7`. */
   readonly joins: string | null;
   readonly leaves: string | null;
@@ -59,7 +61,8 @@ export function changeSize(
     underQuorum: countUnderQuorum(previous, leaving, removed),
     thinned: countThinned(previous, next),
     replicas: { before: previous.replicas, after: next.replicas },
-    retired: previous.reshape?.kind === 'to' ? 0 : countRetired(next),
+    retired: countRetired(previous, next),
+    leftBehind: countLeftBehind(previous, next),
     joins: joiner?.flow.group.name ?? null,
     leaves: leaver?.flow.group.name ?? null,
   };
@@ -79,6 +82,9 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
   if (size.retired > 0) {
     return `${counted(size.retired, 'partition is', 'partitions are')} retired with their records`;
   }
+  if (size.leftBehind > 0) {
+    return `${counted(size.leftBehind, 'partition ends', 'partitions end')}, and no other gets the records`;
+  }
   const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
   if (size.unexplained <= max) return null;
   const { moved, unexplained, slots } = size;
@@ -88,12 +94,6 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
     `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +
     `${counted(unexplained, 'is', 'are')} not, at most ${max} allowed`
   );
-}
-
-function countRetired(ring: Ring): number {
-  if (ring.reshape?.kind !== 'to') return 0;
-  const { parents, emptied } = reshapeMappingOf(ring);
-  return new Set([...emptied].flatMap((child) => parents.get(child) ?? [])).size;
 }
 
 /** Does not say that they join or leave: perhaps only their weights changed. */

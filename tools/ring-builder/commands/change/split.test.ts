@@ -178,6 +178,17 @@ test('commands that undo a merge quote their keys, which any writer may have cho
   });
 });
 
+test('a split at once, of a ring that servers have, needs a reason', async () => {
+  const tool = await withRing('--partitioner ranges');
+  await notePush(tool.folder);
+  await tool.json('split cities 0 --at m');
+  await expect(tool.json('commit cities -m split --direct')).rejects.toMatchObject({
+    code: 'BRAKE',
+    message: expect.stringContaining('1 partition ends, and no other gets the records'),
+  });
+  await tool.json('commit cities -m split --direct --override servers-hold-nothing');
+});
+
 test('why shows the slots of a partition after a split or merge as new', async () => {
   const tool = await withRing('--partitioner ranges');
   const rings = join(tool.folder, 'rings');
