@@ -1,10 +1,19 @@
 // Tests each rule of succession broken once. Legal steps are tested in advance-ring.test.ts.
 import { expect, test } from 'vitest';
 import { idOf, nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
-import { ancestorsAfter, finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
+import {
+  ancestorsAfter,
+  cancelMoves,
+  finalizeMoves,
+  initializeMoves,
+  proposeMoves,
+  reshapeRing,
+} from '../advance-ring.ts';
 import type { Move } from '../move.ts';
+import { splitInterval } from '../partitioner/reshape.ts';
 import type { Ring, SlotRow } from '../ring.ts';
 import { copyTable, deviceOf } from '../slot-rows.ts';
+import { auditRing } from './audit-ring.ts';
 import { auditTransition, transitionCodes } from './audit-transition.ts';
 
 const first = sampleRing({ power: 3, replicas: 3, devices: 7, holes: [5] });
@@ -19,6 +28,15 @@ const initializing = initializeMoves(proposed, idOf(proposed));
 const finalized = finalizeMoves(initializing, idOf(initializing));
 const ended = finalizeMoves(finalized, idOf(finalized));
 const move = proposed.moves[0] as Move;
+
+const ranges = { kind: 'ranges', partitions: 2, starts: ['m'] } as const;
+const whole: Ring = { ...sampleRing({ power: 1, replicas: 3, devices: 5 }), partitioner: ranges };
+const splitAt = (ring: Ring, key: string): Ring =>
+  reshapeRing(ring, idOf(ring), { partitioner: splitInterval(ranges, 0, [key]) });
+const splitting = splitAt(whole, 'c');
+const filling = initializeMoves(splitting, idOf(splitting));
+const splitIds = new Set(splitting.moves.map(({ assignment }) => assignment));
+const cancelled = cancelMoves(splitting, idOf(splitting), splitIds);
 
 function withSlot(ring: Ring, partition: number, device: number): Ring {
   const table: SlotRow[] = copyTable(ring.table, ring.devices.length);
@@ -67,6 +85,22 @@ const faults: [string, Ring, Ring, RegExp][] = [
     { ...proposed, devices: first.devices.slice(0, 6) },
     /6 device ids/,
   ],
+  [
+    'NEXT_RESHAPE_CHANGED',
+    splitting,
+    { ...filling, reshape: { kind: 'to', partitioner: splitInterval(ranges, 0, ['d']) } },
+    /change while their children are filled/,
+  ],
+  [
+    'NEXT_RESHAPE_CHANGED',
+    whole,
+    {
+      ...proposeMoves(whole, idOf(whole), { moves: [] }),
+      reshape: { kind: 'from', partitioner: ranges },
+    },
+    /no split or merge ends/,
+  ],
+  ['NEXT_PARTITION_REUSED', cancelled, splitAt(cancelled, 'd'), /partition id 2 .* used again/],
   ['NEXT_ASSIGNMENT_REUSED', initializing, { ...finalized, nextAssignment: 1 }, /fell from 2 to 1/],
   [
     'NEXT_ASSIGNMENT_REUSED',
@@ -130,6 +164,13 @@ test.each(faults)('the audit finds %s', (...[code, previous, next, message]) => 
       .map((one) => one.message)
       .join(),
   ).toMatch(message);
+});
+
+test('the audit of the ring alone does not find wrong steps of a split', () => {
+  for (const [code, , next] of faults) {
+    if (code === 'NEXT_RESHAPE_CHANGED' || code === 'NEXT_PARTITION_REUSED')
+      expect(auditRing(next)).toEqual([]);
+  }
 });
 
 test('a version of a program that names no ancestors may follow', () => {

@@ -7,10 +7,11 @@ import { settingChanges } from '../diff-rings.ts';
 import type { Move } from '../move.ts';
 import { grownReplicas } from '../new-slots.ts';
 import { asIntervals } from '../partitioner/as-intervals.ts';
+import { isLive } from '../partitioner/live-ids.ts';
 import { isIntervals } from '../partitioner/partitioner.ts';
 import { samePartitioner } from '../partitioner/partitioner-settings.ts';
 import { mayFollow, withListedIntervals } from '../partitioner/reshape.ts';
-import { isRetired, reshapeMappingOf } from '../reshape-ring.ts';
+import { completesReshape, isRetired, isSameReshape, reshapeMappingOf } from '../reshape-ring.ts';
 import { hasSameDevices, noDeviceIn, type Ring } from '../ring.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 
@@ -30,6 +31,8 @@ const identityChecks: readonly Check<Transition>[] = [
 
 const contentChecks: readonly Check<Transition>[] = [
   { code: 'NEXT_DEVICE_ID_REUSED', broken: deviceIdReused },
+  { code: 'NEXT_RESHAPE_CHANGED', broken: reshapeChanged },
+  { code: 'NEXT_PARTITION_REUSED', broken: partitionReused },
   { code: 'NEXT_ASSIGNMENT_REUSED', broken: assignmentReused },
   { code: 'NEXT_MOVE_CHANGED', broken: moveChanged },
   { code: 'NEXT_MOVE_SKIPPED_STATE', broken: moveSkippedState },
@@ -68,11 +71,7 @@ function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
 function isReshapeStep(previous: Ring, next: Ring): boolean {
   const [was, is] = [asIntervals(previous.partitioner), next.partitioner];
   if (was === null || !isIntervals(is)) return false;
-  if (previous.reshape?.kind === 'to') {
-    const target = previous.reshape.partitioner;
-    const isDone = next.reshape?.kind === 'from' && samePartitioner(next.reshape.partitioner, was);
-    return isDone && samePartitioner(is, target);
-  }
+  if (previous.reshape?.kind === 'to') return completesReshape(previous, next);
   if (previous.moves.length > 0) return false;
   if (next.reshape?.kind === 'to')
     return samePartitioner(is, withListedIntervals(was, next.partitions));
@@ -117,6 +116,35 @@ function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {
     if (device !== null || (next.devices[id] ?? null) === null) continue;
     yield `device id ${id} left the ring and is used again`;
   }
+}
+
+/** The intervals of children stay while they are filled, and former intervals are those before. */
+function* reshapeChanged({ previous, next }: Transition): Generator<Broken> {
+  const [was, is] = [previous.reshape, next.reshape];
+  if (is === undefined || isSameReshape(was, is)) return;
+  if (is.kind === 'to' && was?.kind === 'to') {
+    yield 'the intervals of a split or merge change while their children are filled';
+  }
+  if (is.kind === 'from' && !completesReshape(previous, next)) {
+    yield 'former intervals are listed, but no split or merge ends';
+  }
+}
+
+/** A partition that takes keys, or is to take them, did so before, or its id is new. */
+function* partitionReused({ previous, next }: Transition): Generator<Broken> {
+  const isSame = samePartitioner(previous.partitioner, next.partitioner);
+  if (isSame && next.reshape?.kind !== 'to') return;
+  const [wasUsed, isUsed] = [usedIds(previous), usedIds(next)];
+  for (let id = 0; id < previous.partitions; id += 1) {
+    if (wasUsed(id) || !isUsed(id)) continue;
+    yield `partition id ${id} was split, merged or cancelled before, and is used again`;
+  }
+}
+
+/** Returns a test whether a partition takes keys, or is a child that is being filled. */
+function usedIds({ partitioner, reshape }: Ring): (id: number) => boolean {
+  const all = reshape?.kind === 'to' ? [partitioner, reshape.partitioner] : [partitioner];
+  return (id) => all.some((one) => isLive(one, id));
 }
 
 function* assignmentReused({ previous, next }: Transition): Generator<Broken> {
