@@ -59,8 +59,10 @@ export async function assembleRings(opened: OpenedDevice, ports: Ports) {
   return {
     ...{ rings, forks, exchange, relay, trustExchange },
     /** Throws the reason why nothing may be dropped under this ring at present. */
-    requireDropsAllowed: ({ id, ring: { keyspace, version } }: ActiveRing): void => {
-      const freshness = freshnessOf(trust.beaconOf(keyspace), { version, id }, nowMs());
+    requireDropsAllowed: ({ id, signing, ring }: ActiveRing): void => {
+      const { keyspace, version } = ring;
+      const place = { epoch: signing?.epoch ?? null, version, id };
+      const freshness = freshnessOf(trust.beaconOf(keyspace), place, nowMs());
       requireDropsAllowed(keyspace, { alarm: forks.alarm(keyspace), freshness });
     },
   };

@@ -231,8 +231,9 @@ function ringStatus(
   active: ActiveRing,
   { infos, damaged }: PartitionsHere,
 ): RingStatus {
-  const { id } = active;
+  const { id, signing } = active;
   const { keyspace, version } = active.ring;
+  const epoch = signing?.epoch ?? null;
   const disk = ports.rings.highestOnDisk(keyspace);
   const notReady = notReadyHere(ports.store, active);
   const draining = ports.reconciler.draining(keyspace);
@@ -261,9 +262,9 @@ function ringStatus(
     held: ports.reconciler.held(keyspace),
     rows: infos.reduce((sum, info) => sum + info.rows, 0),
     bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
-    epoch: active.signing?.epoch ?? null,
+    epoch,
     override: active.signing?.override ?? null,
-    freshness: freshnessOf(ports.trust.beaconOf(keyspace), { version, id }, ports.nowMs()),
+    freshness: freshnessOf(ports.trust.beaconOf(keyspace), { epoch, version, id }, ports.nowMs()),
     fork: ports.forks.find(keyspace) ?? null,
   };
 }

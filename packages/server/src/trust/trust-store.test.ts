@@ -93,7 +93,7 @@ test('freeze: a beacon shows whether a ring is fresh, and an older one is refuse
   const store = await load(folder.path, [rootIdOf(first)]);
   await store.offerRoots(bytesOf(first));
   const at = (version: number, id: string, nowMs: number): string =>
-    freshnessOf(store.beaconOf('cities'), { version, id }, nowMs).state;
+    freshnessOf(store.beaconOf('cities'), { epoch: 1, version, id }, nowMs).state;
   expect(at(7, beacon.id, startMs)).toBe('none');
   await store.offerBeacon(beaconBytes());
   expect(at(7, beacon.id, startMs + 599_999)).toBe('fresh');
