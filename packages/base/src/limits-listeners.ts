@@ -69,6 +69,10 @@ export const httpEndLookMs = 10;
  * takes the serving thread 5 ms per MiB, and 25 ms if each byte is escaped.
  */
 export const scanAnswerBytesMax = listTurnBytesMax;
+/** Partitions that what one page reads may be in, after splits: more are for a new scan. */
+export const scanSourcesMax = 4_096;
+/** Of these, partitions that are read at once: each page has up to 2 MiB from each of its slots. */
+export const scanSourcesAtOnce = 8;
 /** Bodies that arrive, of all requests: 32 of the largest batches, 256 of the largest values. */
 export const httpBodiesBytesMax = 256 * MIB;
 /** Long values that are being written through a server: each takes some four times its bytes. */

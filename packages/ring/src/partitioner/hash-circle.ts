@@ -57,15 +57,18 @@ export function isInArc({ start, end }: HashArc, hash: number): boolean {
   return hashesBetween(start, hash) <= hashesBetween(start, end);
 }
 
-/** Returns the partitions that have hashes of the arc, in the order of the circle. */
-export function partitionsOn({ partitionAt: at, arcOf }: HashCircle, arc: HashArc): number[] {
-  const found = new Set<number>();
+/** Yields the partitions that have hashes of the arc, in the order of the circle, each once. */
+export function* partitionsOn(
+  { partitionAt: at, arcOf }: HashCircle,
+  arc: HashArc,
+): Generator<number> {
+  const first = at(nextHash(arc.start));
   const hashCount = hashesBetween(arc.start, arc.end);
   for (let read = 0; read < hashCount; ) {
     const from = (arc.start + read) % hashPositions;
     const partition = at(nextHash(from));
-    found.add(partition);
+    // The arc of all hashes ends in the partition in which it begins.
+    if (read === 0 || partition !== first) yield partition;
     read += hashesBetween(from, arcOf(partition)?.end ?? arc.end);
   }
-  return [...found];
 }

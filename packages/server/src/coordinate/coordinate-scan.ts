@@ -3,6 +3,7 @@
 import { byteText } from '@ringwright/base/as-buffer';
 import { comparePositions, type KeyBounds, positionAfterKey } from '@ringwright/base/key-bounds';
 import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
+import { scanSourcesAtOnce } from '@ringwright/base/limits-listeners';
 import { mapConcurrent } from '@ringwright/base/map-concurrent';
 import { compareStamps } from '@ringwright/base/stamp';
 import { isDeletedAt } from '@ringwright/partition/file/record';
@@ -64,7 +65,7 @@ export async function coordinateScan(
   }
 }
 
-/** Merges the pages of the partitions and keeps the wanted keys. */
+/** Merges the pages of the partitions, a few at a time, and keeps the wanted keys. */
 async function readSource(
   ports: CoordinatorPorts,
   request: ScanRequest,
@@ -74,11 +75,16 @@ async function readSource(
   const page = (partition: number): Promise<ScanPage> =>
     scanPartition(ports, { ...request, ...bounds, partition });
   if (only !== undefined && others.length === 0 && isWanted === null) return page(only);
-  const pages = await Promise.all(partitions.map(page));
-  const { found, next } = mergePages(pages, request);
-  const rows = found.map(({ row }) => row);
-  const wantedRows = isWanted === null ? rows : rows.filter(({ key }) => isWanted(key));
-  return cutPage(wantedRows, { next, reverse: request.reverse });
+  let merged: ScanPage = { rows: packPage([]), next: null };
+  for (let start = 0; start < partitions.length; start += scanSourcesAtOnce) {
+    const some = partitions.slice(start, start + scanSourcesAtOnce);
+    const pages = await Promise.all(some.map(page));
+    const { found, next } = mergePages([merged, ...pages], request);
+    const rows = found.map(({ row }) => row);
+    const wantedRows = isWanted === null ? rows : rows.filter(({ key }) => isWanted(key));
+    merged = cutPage(wantedRows, { next, reverse: request.reverse });
+  }
+  return merged;
 }
 
 /** Reads each key in which slots differ by itself before it is shown, which also writes it back. */

@@ -1,6 +1,8 @@
 // Finds the partitions from which a page of a scan is read, whatever was split or merged since the
 // scan began.
+import { CodedError } from '@ringwright/base/coded-error';
 import { isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
+import { scanSourcesMax } from '@ringwright/base/limits-listeners';
 import {
   circleOf,
   type HashArc,
@@ -58,7 +60,7 @@ export function scanSource(
 }
 
 function onArc(circle: HashCircle, arc: HashArc, bounds: KeyBounds): ScanSource {
-  const partitions = partitionsOn(circle, arc);
+  const partitions = limited(partitionsOn(circle, arc));
   const [only = -1, ...others] = partitions;
   const fullArc = circle.arcOf(only);
   const isWhole = others.length === 0 && fullArc?.start === arc.start && fullArc.end === arc.end;
@@ -68,11 +70,34 @@ function onArc(circle: HashCircle, arc: HashArc, bounds: KeyBounds): ScanSource 
 
 /** Returns the partitions that now cover the bounds of a range that was split or merged. */
 function inRange(ring: Pick<Ring, 'partitioner'>, bounds: KeyBounds): ScanSource {
+  return { partitions: limited(rangesIn(ring, bounds)), bounds, isWanted: null };
+}
+
+function* rangesIn(ring: Pick<Ring, 'partitioner'>, bounds: KeyBounds): Generator<number> {
   const scanned = scannedOf(ring, { bounds, prefix: new Uint8Array() });
-  const partitions: number[] = [];
   const first = isEmpty(bounds) ? null : firstPosition(scanned);
   for (let position = first; position !== null; position = nextPosition(scanned, position)) {
-    partitions.push(position.partition);
+    yield position.partition;
   }
-  return { partitions, bounds, isWanted: null };
+}
+
+/**
+ * Throws CURSOR_INVALID for more partitions than a split makes: a client may send any arc, and each
+ * partition is read at several devices.
+ */
+function limited(partitions: Iterable<number>): number[] {
+  const found: number[] = [];
+  for (const partition of partitions) {
+    if (found.length === scanSourcesMax) throw tooManySources();
+    found.push(partition);
+  }
+  return found;
+}
+
+function tooManySources(): CodedError {
+  const message = `what the scan reads next is in more than ${scanSourcesMax} partitions now`;
+  return new CodedError('CURSOR_INVALID', message, {
+    hint: 'start the scan again, without a cursor',
+    details: { max: scanSourcesMax },
+  });
 }
