@@ -104,6 +104,17 @@ describe('one after the other', () => {
   });
 });
 
+test('of refused rings with new names, the last ones are reported', async () => {
+  await using folder = await scratchFolder();
+  const { rings } = await start(folder.path);
+  const names = Array.from({ length: 40 }, (_, index) => `name-${index}`);
+  for (const keyspace of names) {
+    const unsound = { ...versions[0]!, keyspace, cluster: '' };
+    expect(await adopted(rings, bytesOf(unsound))).toBe('RING_AUDIT_FAILED');
+  }
+  expect(rings.refusals().map(({ keyspace }) => keyspace)).toEqual(names.slice(-16));
+});
+
 test('where access is controlled, a request for an unknown ring learns of no other', async () => {
   await using folder = await scratchFolder();
   const { rings } = await start(folder.path, false);

@@ -131,9 +131,9 @@ export class Rings {
       if (verdict.kind === 'adopt') return await this.#activate(file, verdict);
       throw verdict.error;
     } catch (error) {
-      if (error instanceof CodedError) this.#refusals.add(keyspace, error);
+      const noted = this.#noted(keyspace, error);
       if (verdict.kind === 'fork') await this.#raiseFork(keyspace, verdict, '');
-      throw error;
+      throw noted;
     }
   }
 
