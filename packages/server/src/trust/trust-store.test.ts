@@ -65,6 +65,22 @@ test('older chains and forks are refused, and a replay changes nothing', async (
   expect(versions(store)).toEqual([2]);
 });
 
+test('all values of --trust follow the roots that are offered', async () => {
+  await using folder = await scratchFolder();
+  const words = await Promise.all(
+    [[first, second], [second]].map(async (roots, index) => {
+      const file = join(folder.path, `trust-${index}.json`);
+      await writeFile(file, bytesOf(...roots));
+      return file;
+    }),
+  );
+  const store = await load(folder.path, [...words, words[0]!]);
+  expect(versions(store)).toEqual([2, 2, 2]);
+  await store.offerRoots(bytesOf(first, second, third));
+  expect(versions(store)).toEqual([3, 3, 3]);
+  expect(versions(await load(folder.path, words))).toEqual([3, 3]);
+});
+
 test('a start with a file that contradicts the stored roots is refused', async () => {
   await using folder = await scratchFolder();
   const store = await load(folder.path, [rootIdOf(first)]);

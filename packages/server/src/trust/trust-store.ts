@@ -110,20 +110,24 @@ export class TrustStore {
     if (!this.demands) return;
     const offered = parseTrustFile(bytes);
     const ids = offered.map(rootIdOf);
-    const index = this.#anchors.findIndex(({ id, trust }) => ids.includes(trust?.id ?? id));
-    const anchor = this.#anchors[index];
-    if (anchor === undefined) throw this.#unrelated(ids);
-    const start = ids.indexOf(anchor.trust?.id ?? anchor.id);
-    if (anchor.trust !== null && start === ids.length - 1) return; // already in force
-    const trust = newestRoot(offered, anchor.trust?.id ?? anchor.id);
+    const reached = ({ id, trust }: Anchor): string => trust?.id ?? id;
+    const found = this.#anchors.filter((anchor) => ids.includes(reached(anchor)));
+    if (found.length === 0) throw this.#unrelated(ids);
+    // Several values of --trust may lead to one root: one left behind would trust revoked keys.
+    for (const anchor of found) {
+      const start = ids.indexOf(reached(anchor));
+      if (anchor.trust !== null && start === ids.length - 1) continue; // already in force
+      await this.#advance(anchor, offered, start);
+    }
+  }
+
+  async #advance(anchor: Anchor, offered: readonly SignedDocument[], start: number): Promise<void> {
+    const { id } = anchor;
+    const trust = newestRoot(offered, anchor.trust?.id ?? id);
     const documents = [...anchor.documents, ...offered.slice(start + (anchor.trust ? 1 : 0))];
-    const nextAnchor = { id: anchor.id, documents, trust };
     await makeDirectory(this.#ports.directory);
-    await replaceState(
-      fileOf(this.#ports.directory, anchor.id),
-      Buffer.from(printTrustFile(documents)),
-    );
-    this.#anchors[index] = nextAnchor;
+    await replaceState(fileOf(this.#ports.directory, id), Buffer.from(printTrustFile(documents)));
+    this.#anchors[this.#anchors.indexOf(anchor)] = { id, documents, trust };
     this.#ports.onRoot(trust);
   }
 
