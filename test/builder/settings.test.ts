@@ -209,6 +209,17 @@ test('a plan reports devices that get slots despite maintenance', () => {
   expect(finding?.details).toEqual({ devices: reported });
 });
 
+test('a held device without slots gets some where a pin leaves too few other devices', () => {
+  const head = reach(null, weighed([1, 1], 2, 16));
+  const state = applyChanges(weighed([1, 1, 1], 2, 16), [
+    { kind: 'hold', id: 2, hold: 'maintenance' },
+    { kind: 'pin', pin: { partition: 5, on: [], off: [1] } },
+  ]);
+  const { moves, warnings } = planVersion({ head, headId: ID, state });
+  expect(moves).toMatchObject([{ partition: 5, from: 1, to: 2 }]);
+  expect(warnings.map(({ code }) => code)).toContain('HOLDS_UNMET');
+});
+
 test('a first version without enough devices outside maintenance names the way out', () => {
   const state = applyChanges(weighed([1, 1, 1], 3), [{ kind: 'hold', id: 1, hold: 'maintenance' }]);
   expect(() => planVersion({ head: null, headId: null, state })).toThrow(

@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
-import type { BuilderState } from '../state/builder-state.ts';
+import type { BuilderState, Pin } from '../state/builder-state.ts';
 import { someOf } from '../state/some-of.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { loadsOf, placementOf } from './placement.ts';
@@ -106,22 +106,28 @@ export function heldProblem(
 
 /**
  * Gives held devices without slots weight 0: they get none, so no share may rely on them. After the
- * first version, those that a pin names and the heirs of replaced devices may get some.
+ * first version some may get slots: heirs of replaced devices, those that a pin names, and all if a
+ * pin leaves its partition too few others.
  */
 function withoutEmptyHeld(state: BuilderState, head: Pick<Ring, 'table'> | null): BuilderState {
   const { ring, replicas, pins = [] } = state;
+  const needed = Math.ceil(replicas);
   const holders = state.devices.filter((one) => one?.state === 'active' && one.weight > 0);
-  const mayGetSlots = (id: number): boolean =>
-    head !== null &&
-    (head.table.some((row) => row.includes(id)) ||
-      pins.some(({ on }) => on.includes(id)) ||
-      state.devices.some((other) => other?.replacedBy === id));
-  const empty = holders.flatMap((one) =>
-    one === null || one.hold === undefined || mayGetSlots(one.id) ? [] : [one.id],
+  const hasSlots = (id: number): boolean => head?.table.some((row) => row.includes(id)) ?? false;
+  const held = holders.flatMap((one) =>
+    one?.hold === undefined || hasSlots(one.id) ? [] : [one.id],
   );
+  const others = new Set(holders.map((one) => one?.id)).difference(new Set(held));
+  const leavesTooFew = ({ off }: Pin): boolean => {
+    const without = off.filter((id) => others.has(id)).length;
+    return without > 0 && others.size - without < needed;
+  };
+  const mayGetSlots = (id: number): boolean =>
+    pins.some(({ on }) => on.includes(id)) || state.devices.some((one) => one?.replacedBy === id);
+  if (head !== null && pins.some(leavesTooFew)) return state;
+  const empty = head === null ? held : held.filter((id) => !mayGetSlots(id));
   const [first] = empty;
   if (first === undefined) return state;
-  const needed = Math.ceil(replicas);
   const free = holders.length - empty.length;
   if (free < needed && needed <= holders.length) {
     throw new CodedError(
