@@ -4,6 +4,7 @@ import { CodedError, resultOrErrorOf } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change, Staged } from '@ringwright/builder/state/change';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 
 export interface Replayed {
   /** The staged commands that fit, with the device ids of the new state. */
@@ -136,10 +137,20 @@ function valuesOf(change: Change): readonly Value[] {
       // A newer measurement replaces an older one.
       return Object.keys(change.settings)
         .filter((name) => name !== 'sizes')
-        .map((name) => ({ name, of: (state) => memberOf(state, name) }));
+        .map((name) => (name === 'partitionPower' ? partitionCount : valueNamed(name)));
     default:
       return [];
   }
+}
+
+/** A state has its partitioner, and not the power that a command names. */
+const partitionCount: Value = {
+  name: 'the number of partitions',
+  of: ({ partitioner }) => liveCountOf(partitioner),
+};
+
+function valueNamed(name: string): Value {
+  return { name, of: (state) => memberOf(state, name) };
 }
 
 function deviceValues(id: number, members: readonly string[]): Value[] {

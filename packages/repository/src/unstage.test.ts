@@ -122,6 +122,11 @@ test.each<[Change, Change, string | null]>([
     { kind: 'pin', pin: { partition: 3, on: [1], off: [] } },
     'the pin of partition 3 was not set and is now {"partition":3,"on":[1],"off":[]}',
   ],
+  [
+    { kind: 'set', settings: { partitionPower: 4 } },
+    { kind: 'set', settings: { partitionPower: 5 } },
+    'the number of partitions was 4 and is now 32',
+  ],
   [{ kind: 'hold', id: 0, hold: 'maintenance' }, { kind: 'hold', id: 1, hold: 'no-target' }, null],
   [
     { kind: 'set', settings: { zonesMin: 0, overload: 0.1 } },
