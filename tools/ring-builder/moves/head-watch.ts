@@ -1,6 +1,6 @@
 // Detects that another command has moved the head. Cheap enough to call ten times a second.
 import { stat } from 'node:fs/promises';
-import { resultOrError } from '@ringwright/base/coded-error';
+import { codedOrDisk } from '@ringwright/base/disk-error';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
@@ -30,6 +30,6 @@ export async function hasNewerHead(
   head: StoredVersion,
 ): Promise<boolean> {
   const place = { rings: context.rings, ring: head.ring.keyspace };
-  await resultOrError(catchUp(place, authorOf(context)));
+  await catchUp(place, authorOf(context)).catch(codedOrDisk);
   return headWatch(context.rings, head)();
 }

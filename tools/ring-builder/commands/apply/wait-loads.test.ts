@@ -1,5 +1,5 @@
 // Tests when moves count as stalled, and that the moves that are available are still returned.
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commitVersion } from '@ringwright/repository/commit-version';
@@ -112,11 +112,16 @@ test('loads of another ring are no progress if they begin anew, or if no move wa
 });
 
 test('moves that another working copy has ended do not stall', async () => {
-  const url = `dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`;
-  const shared = await sharedRepository(url);
+  const folder = await mkdtemp(join(tmpdir(), 'ringwright-heads-'));
+  const shared = await sharedRepository(`dir:${folder}`);
   await stageDevices(shared.rings);
   await commitVersion(shared.rings, await nextVersion(shared.rings));
   const other = await shared.copy();
   await commitVersion(other, { ...(await nextVersion(other)), override: 'a test' });
   expect(await waitIn(shared.rings, [[]], none)).toMatchObject({ headMoved: true });
+  // The store fails: what is known here counts.
+  await rename(join(folder, 'cities'), join(folder, 'away'));
+  await writeFile(join(folder, 'cities'), 'no folder');
+  const alone = await waitIn(shared.rings, [[]], none);
+  expect(alone).toMatchObject({ headMoved: false, stall: { code: 'ROLLOUT_STALLED' } });
 });
