@@ -127,7 +127,6 @@ export class RespRequests {
     if (count === null) return 'more';
     if (count > redisArgumentsMax) throw new RespProtocolError('invalid multibulk length');
     this.#missing = Math.max(count, 0);
-    this.#requestBytes = 0;
     return [];
   }
 
