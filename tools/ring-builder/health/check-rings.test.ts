@@ -6,11 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readVersion } from '@ringwright/repository/folder/read-version';
+import { useStore } from '@ringwright/repository/shared/store-file';
+import { catchUp } from '@ringwright/repository/write-ring';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, onTestFinished, test } from 'vitest';
 import { appendPush, notePush } from '../../../test/support/note-push.ts';
 import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { wellOf } from '../../../test/support/ring-status.ts';
+import { author } from '../../../test/support/small-repository.ts';
 import { statusServer } from '../../../test/support/status-server.ts';
 
 test('status shows the newest push and how many servers accepted it', async () => {
@@ -63,40 +66,48 @@ test('moves list says which servers refuse the token, and fails as other command
   expect(lines.join('\n')).not.toContain('did not answer');
 });
 
-test.each(['health', 'servers cities'])(
-  '%s does not take a newer head for a fault',
-  async (command) => {
-    // The head is committed while the servers answer.
-    const tool = await ringBuilderHere();
-    const head = () => readVersion(join(tool.folder, 'rings'), 'cities', 'head');
-    let committing: Promise<unknown> | null = null;
-    const commit = async (): Promise<void> => {
-      await tool.json('set-device cities d0 --meta rack-7');
-      await tool.json('commit cities -m second');
-    };
-    const status = async (): Promise<string> => {
-      await (committing ??= commit());
-      const { ring, id } = await head();
-      const rings = [{ ...wellOf(ring, 0), id }];
-      return JSON.stringify({ address: 'here', wireVersion, ready: true, rings, refusals: [] });
-    };
-    const server = createServer((_, response) => {
-      void status().then((text) => response.end(text));
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    await tool.json('create cities --partitions 8 --replicas 1');
-    await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
-    await tool.json('commit cities -m first');
-    await notePush(tool.folder);
-    const { lines, json } = await tool.answer(command);
-    expect(lines.join('\n')).not.toContain('ahead');
-    const found = { version: 2, current: 1 };
-    expect(json).toMatchObject(command === 'health' ? { rings: [found] } : found);
-  },
-);
+test.each([
+  ['health', 'here'],
+  ['servers cities', 'here'],
+  ['health', 'in another working copy'],
+])('%s does not take a newer head for a fault that is committed %s', async (command, place) => {
+  // The head is committed while the servers answer.
+  const tool = await ringBuilderHere();
+  const other = place === 'here' ? tool : await ringBuilderHere();
+  const rings = join(other.folder, 'rings');
+  const head = () => readVersion(rings, 'cities', 'head');
+  const folder = await mkdtemp(join(tmpdir(), 'ringwright-stores-'));
+  const store = { url: `dir:${folder}/heads`, stores: [folder] };
+  let committing: Promise<unknown> | null = null;
+  const commit = async (): Promise<void> => {
+    if (other !== tool) await useStore(rings, store);
+    await catchUp({ rings, ring: 'cities' }, author);
+    await other.json('set-device cities d0 --meta rack-7');
+    await other.json('commit cities -m second');
+  };
+  const status = async (): Promise<string> => {
+    await (committing ??= commit());
+    const { ring, id } = await head();
+    const rings = [{ ...wellOf(ring, 0), id }];
+    return JSON.stringify({ address: 'here', wireVersion, ready: true, rings, refusals: [] });
+  };
+  const server = createServer((_, response) => {
+    void status().then((text) => response.end(text));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  if (other !== tool) await useStore(join(tool.folder, 'rings'), store);
+  await tool.json('commit cities -m first');
+  await notePush(tool.folder);
+  const { lines, json } = await tool.answer(command);
+  expect(lines.join('\n')).not.toContain('ahead');
+  const found = { version: 2, current: 1 };
+  expect(json).toMatchObject(command === 'health' ? { rings: [found] } : found);
+});
 
 test('health reports rings that were never pushed, damaged rings and an empty folder', async () => {
   const tool = await ringBuilderHere();

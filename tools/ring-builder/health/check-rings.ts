@@ -1,11 +1,11 @@
 // Checks the health of rings. In one look each ring is read once, and each server is asked once for
 // all its rings.
-import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { codedOrDisk } from '@ringwright/base/disk-error';
-import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { headOf } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Context } from '../cli/command.ts';
+import { hasNewerHead } from '../moves/head-watch.ts';
 import { askServers } from '../servers/ask-servers.ts';
 import { type Newer, newerComponents } from '../versions/newer-components.ts';
 import type { ReferenceHead } from './reference-head.ts';
@@ -41,23 +41,22 @@ export function checkRings(
   return untilHeadsRest(context, () => lookAt(context, names));
 }
 
-/** Looks again if a ring with troubles has another head by now: the servers may have that one. */
+/**
+ * Looks again if a ring with troubles has another head by now, here or in the store: the servers
+ * may have that one.
+ */
 export async function untilHeadsRest<One extends Looked>(
   context: Context,
   look: () => Promise<readonly One[]>,
 ): Promise<readonly One[]> {
   for (let looks = 1; ; looks += 1) {
     const judged = await look();
-    const troubled = judged.filter(({ troubles }) => troubles.length > 0);
-    const moved = await Promise.all(troubled.map((one) => hasMoved(context, one)));
+    const troubled = judged.flatMap(({ ring, id, troubles }) =>
+      id === null || troubles.length === 0 ? [] : [{ ring, id }],
+    );
+    const moved = await Promise.all(troubled.map((one) => hasNewerHead(context, one)));
     if (looks === LOOKS_MAX || !moved.includes(true)) return judged;
   }
-}
-
-/** An unreadable ring has not moved: it is reported as it was found. */
-async function hasMoved({ rings }: Context, { ring, id }: Looked): Promise<boolean> {
-  const entries = id === null ? null : await resultOrError(readLog(rings, ring));
-  return entries !== null && !(entries instanceof CodedError) && headOf(entries)?.id !== id;
 }
 
 async function lookAt(context: Context, names: readonly string[]): Promise<readonly RingHealth[]> {

@@ -1,5 +1,6 @@
 // Detects that another command has moved the head. Cheap enough to call ten times a second.
 import { stat } from 'node:fs/promises';
+import { CodedError, resultOrError } from '@ringwright/base/coded-error';
 import { codedOrDisk } from '@ringwright/base/disk-error';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -23,13 +24,13 @@ export function headWatch(rings: string, { ring, id }: StoredVersion): () => Pro
 
 /**
  * Whether the head has moved by now; with a store, also in another working copy. If the store
- * does not answer, the folder alone counts.
+ * does not answer, the folder alone counts. An unreadable ring has not moved.
  */
 export async function hasNewerHead(
   context: Pick<Context, 'rings' | 'user' | 'nowMs'>,
-  head: StoredVersion,
+  { ring, id }: { readonly ring: string; readonly id: string },
 ): Promise<boolean> {
-  const place = { rings: context.rings, ring: head.ring.keyspace };
-  await catchUp(place, authorOf(context)).catch(codedOrDisk);
-  return headWatch(context.rings, head)();
+  await catchUp({ rings: context.rings, ring }, authorOf(context)).catch(codedOrDisk);
+  const entries = await resultOrError(readLog(context.rings, ring));
+  return !(entries instanceof CodedError) && headOf(entries)?.id !== id;
 }

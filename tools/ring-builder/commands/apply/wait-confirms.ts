@@ -67,7 +67,7 @@ async function refusedForGood(
   refused: readonly PushOutcome[],
 ): Promise<CodedError> {
   const { keyspace, version: number } = version.ring;
-  if (await hasNewerHead(context, version)) {
+  if (await hasNewerHead(context, { ring: keyspace, id: version.id })) {
     return new CodedError('HEAD_MOVED', `${keyspace} has a newer head than version ${number}`);
   }
   const worst = new Set(worstOf(serverFailuresOf(refused)).map(({ address }) => address));

@@ -68,7 +68,8 @@ export async function waitForLoads(
     tell: () => undefined, // the display shows more
   });
   // Without progress, another working copy may have ended these moves.
-  const isMoved = answer.headMoved || (!done && (await hasNewerHead(context, head)));
+  const known = { ring: head.ring.keyspace, id: head.id };
+  const isMoved = answer.headMoved || (!done && (await hasNewerHead(context, known)));
   const inStage = (wantedStage: string): Move[] => {
     const found = new Set(
       openRows(answer)
