@@ -150,19 +150,6 @@ test('a device in maintenance keeps its slots, and a no-target device only loses
   }
 });
 
-test('after a first version with a held device, a second plan moves nothing', () => {
-  for (let seed = 1; seed <= INSTANCES; seed += 1) {
-    const random = seededRandom(seed);
-    const plain = cluster(random, [4, 2, 3]);
-    const state = applyChanges(plain, [
-      { kind: 'set', settings: { overload: 0.5 } },
-      { kind: 'hold', id: random.below(9), hold: random.below(2) ? 'maintenance' : 'no-target' },
-    ]);
-    const again = planVersion({ head: reach(null, state), headId: ID, state });
-    expect(again.moves, `seed ${seed}`).toEqual([]);
-  }
-});
-
 /** Devices with these weights, each in a server of its own. */
 function weighed(weights: readonly number[], replicas: number, partitions = 1): BuilderState {
   const partitioner = { kind: 'murmur3-mod', partitions, seed: 0 } as const;
@@ -207,17 +194,6 @@ test('a plan reports devices that get slots despite maintenance', () => {
     gained[id]! > 0 ? [expect.objectContaining({ id, slotsIn: gained[id] })] : [],
   );
   expect(finding?.details).toEqual({ devices: reported });
-});
-
-test('a held device without slots gets some where a pin leaves too few other devices', () => {
-  const head = reach(null, weighed([1, 1], 2, 16));
-  const state = applyChanges(weighed([1, 1, 1], 2, 16), [
-    { kind: 'hold', id: 2, hold: 'maintenance' },
-    { kind: 'pin', pin: { partition: 5, on: [], off: [1] } },
-  ]);
-  const { moves, warnings } = planVersion({ head, headId: ID, state });
-  expect(moves).toMatchObject([{ partition: 5, from: 1, to: 2 }]);
-  expect(warnings.map(({ code }) => code)).toContain('HOLDS_UNMET');
 });
 
 test('a first version without enough devices outside maintenance names the way out', () => {

@@ -4,9 +4,9 @@
 import type { Finding } from '@ringwright/base/finding';
 import { deviceIn, noDeviceIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { pinnedProblem } from '../flow/pinned-targets.ts';
-import { heldProblem } from '../placement/held-devices.ts';
+import { heldProblem, withoutHeld } from '../placement/held-devices.ts';
 import { placementOf } from '../placement/placement.ts';
-import type { PlacementProblem } from '../placement/placement-problem.ts';
+import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { scanTables } from './certificate-faults.ts';
 import { certificateGraph } from './certificate-graph.ts';
@@ -74,7 +74,10 @@ function withoutEmpty({ before, after }: CertifyInput): Pick<CertifyInput, 'befo
 
 function problemOf({ before, after, state }: CertifyInput): PlacementProblem {
   const head = ringOf(before.length > 0 ? before : after);
-  const problem = heldProblem(state, before.length > 0 ? head : null);
+  const problem =
+    before.length > 0
+      ? heldProblem(placementProblem(state), state, head)
+      : placementProblem(withoutHeld(state));
   const width = Math.ceil(state.replicas);
   return pinnedProblem(problem, state, () => placementOf(head, problem.tree, width));
 }

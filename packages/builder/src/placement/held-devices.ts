@@ -3,11 +3,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
-import type { BuilderState, Pin } from '../state/builder-state.ts';
+import type { BuilderState } from '../state/builder-state.ts';
 import { someOf } from '../state/some-of.ts';
 import type { TierTree } from '../state/tier-tree.ts';
 import { loadsOf, placementOf } from './placement.ts';
-import { type PlacementProblem, placementProblem } from './placement-problem.ts';
+import type { PlacementProblem } from './placement-problem.ts';
 import { type Targets, targetsOfLeaves } from './targets.ts';
 
 const HELD_SHOWN_MAX = 5;
@@ -85,17 +85,12 @@ function heldTargets(
   return targetsOfLeaves(tree, leaves, { partitions, slots });
 }
 
-/**
- * Returns the problem with the targets that held devices leave to the others. `head` is null for a
- * first version. Throws like placementProblem, and REPLICAS_EXCEED_DEVICES when only held devices
- * without slots make the others too few.
- */
+/** Returns the problem with the targets that held devices leave to the others. */
 export function heldProblem(
+  problem: PlacementProblem,
   state: BuilderState,
-  head: Pick<Ring, 'partitions' | 'replicas' | 'table'> | null,
+  head: Pick<Ring, 'partitions' | 'replicas' | 'table'>,
 ): PlacementProblem {
-  const problem = placementProblem(withoutEmptyHeld(state, head));
-  if (head === null) return problem;
   const { tree, ring } = problem;
   const held = heldLeaves(tree, state);
   if (held === null) return problem;
@@ -105,47 +100,34 @@ export function heldProblem(
 }
 
 /**
- * Gives held devices without slots weight 0: they get none, so no share may rely on them. After the
- * first version some may get slots: heirs of replaced devices, those that a pin names, and all if a
- * pin leaves its partition too few others.
+ * For a first version: held devices have no slots to keep yet, so they get weight 0. Throws
+ * REPLICAS_EXCEED_DEVICES when the others are too few, and the held ones would suffice.
  */
-function withoutEmptyHeld(state: BuilderState, head: Pick<Ring, 'table'> | null): BuilderState {
-  const { ring, replicas, pins = [] } = state;
-  const needed = Math.ceil(replicas);
+export function withoutHeld(state: BuilderState): BuilderState {
+  const { ring, replicas } = state;
   const holders = state.devices.filter((one) => one?.state === 'active' && one.weight > 0);
-  const hasSlots = (id: number): boolean => head?.table.some((row) => row.includes(id)) ?? false;
-  const held = holders.flatMap((one) =>
-    one?.hold === undefined || hasSlots(one.id) ? [] : [one.id],
-  );
-  const others = new Set(holders.map((one) => one?.id)).difference(new Set(held));
-  const leavesTooFew = ({ off }: Pin): boolean => {
-    const without = off.filter((id) => others.has(id)).length;
-    return without > 0 && others.size - without < needed;
-  };
-  const mayGetSlots = (id: number): boolean =>
-    pins.some(({ on }) => on.includes(id)) || state.devices.some((one) => one?.replacedBy === id);
-  if (head !== null && pins.some(leavesTooFew)) return state;
-  const empty = head === null ? held : held.filter((id) => !mayGetSlots(id));
-  const [first] = empty;
+  const held = holders.flatMap((one) => (one?.hold === undefined ? [] : [one.id]));
+  const [first] = held;
   if (first === undefined) return state;
-  const free = holders.length - empty.length;
+  const needed = Math.ceil(replicas);
+  const free = holders.length - held.length;
   if (free < needed && needed <= holders.length) {
     throw new CodedError(
       'REPLICAS_EXCEED_DEVICES',
       `${counted(replicas, 'replica needs', 'replicas need')} ${counted(needed, 'device')}, ` +
         `but only ${free} of ${holders.length} with weight may get slots: ` +
         `${someOf(
-          empty.map((id) => `d${id}`),
+          held.map((id) => `d${id}`),
           HELD_SHOWN_MAX,
         )} may not`,
       {
         hint: `ring-builder maintenance ${ring} d${first} --off lets a device get slots`,
-        details: { replicas, devices: free, held: empty },
+        details: { replicas, devices: free, held },
       },
     );
   }
   const devices = state.devices.map((device) =>
-    device !== null && empty.includes(device.id) ? { ...device, weight: 0 } : device,
+    device?.hold === undefined ? device : { ...device, weight: 0 },
   );
   return { ...state, devices };
 }

@@ -9,11 +9,11 @@ import {
   reshaped,
   urgentSlots,
 } from '../placement/change-replicas.ts';
-import { heldLeaves, heldProblem } from '../placement/held-devices.ts';
+import { heldLeaves, heldProblem, withoutHeld } from '../placement/held-devices.ts';
 import { interimTargets } from '../placement/interim-targets.ts';
 import { placeInitial } from '../placement/place-initial.ts';
 import { type Placement, placementOf, tableOf } from '../placement/placement.ts';
-import type { PlacementProblem } from '../placement/placement-problem.ts';
+import { type PlacementProblem, placementProblem } from '../placement/placement-problem.ts';
 import { computeQuotas } from '../placement/quotas.ts';
 import { createRules } from '../placement/slot-rules.ts';
 import { walkPlacement } from '../placement/walk-placement.ts';
@@ -53,7 +53,7 @@ export type PlanInput = PlanBasis & CommitTimes;
  */
 export function planVersion(input: PlanInput): Plan {
   const { state, direct = false } = input;
-  if (input.head === null) return planFirst(input, heldProblem(state, null));
+  if (input.head === null) return planFirst(input, placementProblem(withoutHeld(state)));
   const intervals = wantedIntervals(input.head, state);
   if (intervals !== null) {
     requireNewIntervals(input.head, input.state, intervals);
@@ -65,7 +65,8 @@ export function planVersion(input: PlanInput): Plan {
     return sparsePlan(planVersion({ ...input, ...dense }), { head, state }, dense);
   }
   const landed = headAfterMoves(input.head, state, { direct });
-  return planNext({ ...input, ...landed }, heldProblem(state, landed.head));
+  const problem = heldProblem(placementProblem(state), state, landed.head);
+  return planNext({ ...input, ...landed }, problem);
 }
 
 function planFirst(input: PlanInput, problem: PlacementProblem): Plan {
