@@ -1,4 +1,5 @@
 // Tests the scrub: reads report damage to it, and it marks the damaged file.
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -8,6 +9,8 @@ import { spyAround } from '../test/support/spy-around.ts';
 import { PartitionFile } from './file/partition-file.ts';
 import { readMeta } from './file/partition-meta.ts';
 import { withChecksum } from './file/schema.ts';
+import { syncsOfSystem } from './file/syncs.ts';
+import { openStore } from './open-store.ts';
 import { SideProcess } from './side/side-process.ts';
 import type { Store } from './store.ts';
 
@@ -97,6 +100,22 @@ test('damage of a file that a copy replaces meanwhile is not that of the copy', 
   expect(audits).toBe(3);
   expect(store.damaged()).toEqual([]);
   expect([textOf(store, 'mine'), textOf(store, 'theirs')]).toEqual(['kept', 'copied']);
+});
+
+test('a failed sync before the copy of a scrub fails the store', async () => {
+  await using place = scratch();
+  const { directory } = place;
+  const store = await openStore({ directory, newIncarnation: randomUUID });
+  await store.create('test', 0, 'ready');
+  await store.write([write('key', 'a value', 1)]);
+  onTestFinished(() => void vi.restoreAllMocks());
+  // A second sync would succeed, because Linux reports an error once per descriptor.
+  vi.spyOn(syncsOfSystem, 'inPool').mockRejectedValueOnce(
+    Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'fdatasync' }),
+  );
+  await expect(store.scrub('test', 0)).rejects.toMatchObject({ code: 'STORE_FAILED' });
+  await expect(store.close()).rejects.toThrow('EIO');
+  expect(textOf(await place.open(), 'key')).toBe('a value');
 });
 
 /** Changes the file of test/0 from outside the store. */

@@ -120,7 +120,12 @@ async function copyHeld(
   using _ = pinned(partition);
   try {
     // In the thread pool; little is left for the checkpoint that follows.
-    await file.checkpointInPool();
+    await file.checkpointInPool().catch((error: unknown) => {
+      // A failed sync fails the store: a second one would report success.
+      withFile(parts, partition, () => {
+        throw error;
+      });
+    });
     if (!withFile(parts, partition, () => file.checkpoint('TRUNCATE'))) return null;
     // True of the file itself: nothing waits in memory or in the WAL.
     const info = file.info();
