@@ -152,7 +152,7 @@ async function storePiece(copy: PartitionFile): Promise<void> {
 
 /** Syncs the folder too: the WAL that came with the copy is merged now, and must not reappear. */
 async function syncCopy(copy: PartitionFile): Promise<void> {
-  // The copy's WAL is new, so this syncs the folder too.
+  // The first checkpoint of an open file syncs its folder too.
   if (await copy.checkpointInPool()) return;
   // Out of descriptors for syncs in the thread pool: syncs here.
   if (!copy.checkpoint('PASSIVE')) throw new Error('the copy could not be checkpointed');

@@ -42,17 +42,17 @@ class Subject {
   round = 0;
   readonly db: Database.Database;
   readonly wal: PartitionWal;
+  readonly syncs = {
+    inPool: async (fd: number) => this.inPool(fd),
+    blocking: (fd: number) => this.here(fd),
+    folder: (directory: string) => this.folder(directory),
+  };
 
   constructor() {
     const about = { keyspace: 'test', partition: 0, incarnation: 'one', life: 'one' };
     writeFileSync(this.file, newPartitionBytes({ ...about, state: 'ready' }));
     this.db = openSqlite(this.file);
-    const syncs = {
-      inPool: async (fd: number) => this.inPool(fd),
-      blocking: (fd: number) => this.here(fd),
-      folder: (directory: string) => this.folder(directory),
-    };
-    this.wal = new PartitionWal(new PreparedStatements(this.db), true, syncs);
+    this.wal = new PartitionWal(new PreparedStatements(this.db), true, this.syncs);
   }
 
   write(): void {
@@ -178,6 +178,21 @@ test.each([1, 2, 3])('a file that is closed during sync %i is complete', async (
   expect(waited).toEqual(which === 2 ? [true] : []);
   expect(existsSync(`${subject.file}-wal`)).toBe(false);
   expect(roundIn(subject.file)).toBe(1);
+});
+
+test('the name of a WAL of a killed process is durable before the file is written', async () => {
+  using subject = new Subject();
+  subject.write();
+  const left = readFileSync(subject.file);
+  const reopened = new PartitionWal(new PreparedStatements(subject.db), false, subject.syncs);
+  const named: string[] = [];
+  subject.folder = async (directory) => {
+    named.push(directory);
+    expect(readFileSync(subject.file)).toEqual(left);
+  };
+  expect(await reopened.checkpointInPool()).toBe(true);
+  expect(named).toEqual([subject.directory]);
+  expect(readFileSync(subject.file)).not.toEqual(left);
 });
 
 test('a checkpoint ends without an error when its folder is moved away', async () => {

@@ -39,8 +39,8 @@ export class PartitionWal {
   #poolCheckpoint: PoolCheckpoint | null = null;
   /** Whether no WAL exists, or all of it is in the synced file and its header is erased on disk. */
   #isVoid: boolean;
-  /** Whether the WAL's name is durable: by SQLite's sync of a header, or ours of the folder. */
-  #isNamed: boolean;
+  /** Whether the WAL's name is durable. A killed process may have left it without a sync. */
+  #isNamed = false;
   /** A sync of the file has failed: it is unknown whether the disk has the moved pages. */
   #isLost = false;
   /** The WAL has a second name, so SQLite may remove the first. */
@@ -59,7 +59,6 @@ export class PartitionWal {
     this.#sql = sql;
     this.#syncs = syncs;
     this.#isVoid = isNew;
-    this.#isNamed = !isNew;
   }
 
   /** Whether nothing in the WAL is needed, even after a power loss. */
@@ -114,7 +113,7 @@ export class PartitionWal {
   /**
    * The same without waiting for the disk on this thread. False also if it was overtaken: later
    * writes may be in the WAL only. The order leaves a whole WAL, or a whole file without a valid
-   * WAL, after a power loss at any point: sync the WAL, and its name if it is new; move it into the
+   * WAL, after a power loss at any point: sync the WAL, and once its name; move it into the
    * file; sync the file; erase the WAL's header and sync that.
    */
   async checkpointInPool(): Promise<boolean> {
