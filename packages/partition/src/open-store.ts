@@ -88,6 +88,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const empties = await readEmptyPartitions(root);
+    await empties.sync();
     const registry = await readPartitions(root, { files, empties, onStep });
     const mutex = new KeyedMutex();
     const segment = await recoverLog({ root, files, registry }, onStep);

@@ -2,7 +2,7 @@
 // A line means that the log has everything the partition ever received.
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { replaceOwnFile } from '@ringwright/node/durable-files';
+import { replaceOwnFile, syncFile } from '@ringwright/node/durable-files';
 import { nullIfMissing } from '@ringwright/node/missing-file';
 import { readOwnFile } from '@ringwright/node/read-regular-file';
 import {
@@ -51,6 +51,11 @@ export class EmptyPartitions {
 
   all(): EmptyPartition[] {
     return [...this.#partitions.values()];
+  }
+
+  /** Called at a start: a killed process may have left lines that no sync has made durable. */
+  async sync(): Promise<void> {
+    if (this.#identity !== null) await syncFile(this.#file);
   }
 
   /** Adds a partition, or sets a new state of a known one. Durable when it resolves. */

@@ -147,13 +147,29 @@ export async function isFinished(directory: string): Promise<boolean> {
   return text.endsWith('\n') && isIncarnation(text.slice(0, -1));
 }
 
-/** Removes what a crash left beside the current incarnation: unfinished copies, and old files. */
+/**
+ * Makes the names of all partition folders durable. What a killed process renamed is visible, but
+ * only in memory: a power loss would undo it after the log has lost what the other place lacks.
+ */
+export async function syncPartitionNames(root: string): Promise<void> {
+  const partitions = dataPaths.partitions(root);
+  const keyspaces = (await readdir(partitions)).filter(isKeyspace);
+  const homes = keyspaces.map((keyspace) => join(partitions, keyspace));
+  for (const directory of [dataPaths.trash(root), ...homes]) await syncDirectory(directory);
+}
+
+/**
+ * Removes what a crash left beside the current incarnation: unfinished copies, and old files. First
+ * CURRENT becomes durable, whose rename a killed process may not have synced.
+ */
 export async function removeLeftovers(
   directory: string,
   options: { incarnation: string; staging: string },
 ): Promise<void> {
-  for (const name of await readdir(directory)) {
-    if (name === CURRENT || name === options.incarnation) continue;
+  const names = await readdir(directory);
+  const leftovers = names.filter((name) => name !== CURRENT && name !== options.incarnation);
+  if (leftovers.length > 0) await syncDirectory(directory);
+  for (const name of leftovers) {
     const stagingPath = join(options.staging, `left-${name}`);
     await rename(join(directory, name), stagingPath);
     await rm(stagingPath, { recursive: true, force: true });

@@ -2,6 +2,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { syncDirectory } from '@ringwright/node/durable-files';
 import { checkNotOlder, readCheckpoints } from './checkpoints.ts';
 import { dataPaths } from './data-paths.ts';
 import type { EmptyPartition, EmptyPartitions } from './empty-partitions.ts';
@@ -14,6 +15,7 @@ import {
   type PartitionFolder,
   readCurrent,
   removeLeftovers,
+  syncPartitionNames,
 } from './partition-directory.ts';
 import { Registry } from './registry.ts';
 import type { OnStep } from './start-step.ts';
@@ -37,9 +39,12 @@ export async function readPartitions(
   const registry = new Registry();
   const checkpoints = await readCheckpoints(root);
   const folders = await listPartitionDirectories(root);
+  await syncPartitionNames(root);
   for (const [index, folder] of folders.entries()) {
     if (await isUnfinished(folder, empties)) await removeUnfinished(root, folder.directory);
     else {
+      // Without its line only CURRENT counts, whose rename a killed process may not have synced.
+      if (empties.get(folder) !== undefined) await syncDirectory(folder.directory);
       await empties.remove(folder);
       const partition = await readPartition(root, folder, files);
       checkNotOlder(root, partition, checkpoints);
