@@ -1,5 +1,5 @@
 // Tests what the next start finds after a copy took the place of a file and the store failed.
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import module from 'node:module';
 import { join } from 'node:path';
@@ -129,4 +129,26 @@ test.each([
   await expect(target.close()).rejects.toMatchObject(failed);
   await expectAll(to);
   rmSync(to.directory, { recursive: true });
+});
+
+test('a copy whose folder cannot be synced beside the present file is removed', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const [source, target] = await stores(from, to);
+  const home = join(to.directory, 'partitions/test/0');
+  const before = readdirSync(home);
+  const { open } = fs;
+  const restore = (): void => {
+    fs.open = open;
+    module.syncBuiltinESMExports();
+  };
+  onTestFinished(restore);
+  fs.open = (file, ...about) =>
+    file === home
+      ? Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }))
+      : open(file, ...about);
+  module.syncBuiltinESMExports();
+  await expect(copyPartition(source, target)).rejects.toThrow('too many open files');
+  restore();
+  expect(readdirSync(home)).toEqual(before);
 });

@@ -40,11 +40,11 @@ export async function adoptCopy(
   const incarnation = parts.newIncarnation();
   const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
   const directory = join(home, incarnation);
-  await moveBeside(partition, { staged, directory });
   const old = partition.incarnation;
   let copy: PartitionFile | null = null;
   using _ = pinned(partition);
   try {
+    await moveBeside(partition, { staged, directory });
     copy = openDataFile(join(directory, 'data.db'));
     const { state, barrierMs } = marksOf(parts, partition);
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
