@@ -14,7 +14,9 @@ import {
   textOf,
   write,
 } from '../../test/support/scratch-store.ts';
+import { spyAround } from '../../test/support/spy-around.ts';
 import { PartitionFile } from '../file/partition-file.ts';
+import { SideProcess } from '../side/side-process.ts';
 import type { Store } from '../store.ts';
 
 /** Runs `before` and `after` around the next rename that switches CURRENT of partition 0. */
@@ -129,6 +131,35 @@ test.each([
   await expect(target.close()).rejects.toMatchObject(failed);
   await expectAll(to);
   rmSync(to.directory, { recursive: true });
+});
+
+test('a state that only the line of a partition has is the state of the copy', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const source = await from.openReady();
+  await source.write([write('theirs', 'copied', 1)]);
+  const target = await to.open();
+  await target.create('test', 0, 'filling');
+  onTestFinished(() => void vi.restoreAllMocks());
+  let syncs = 0;
+  spyAround(SideProcess.prototype, 'audit', {
+    // The copy is not installed with the state that it was given for the audit.
+    after: () => target.setState('test', 0, 'lost'),
+  });
+  spyAround(PartitionFile.prototype, 'checkpointInPool', {
+    after: async () => {
+      syncs += 1;
+      // The first one is that of the source.
+      if (syncs !== 2) return;
+      await target.setState('test', 0, 'filling');
+      await target.write([write('mine', 'kept', 2)]);
+    },
+  });
+  await copyPartition(source, target);
+  expect(syncs).toBe(2);
+  for (const store of [target, await to.image().open()]) {
+    expect(store.info('test', 0)).toMatchObject({ rows: 2, state: 'filling' });
+  }
 });
 
 test('a copy whose folder cannot be synced beside the present file is removed', async () => {

@@ -206,14 +206,14 @@ async function switchTo(
   // failpoint: copy-in.before-switch
   await switchOnDisk(parts, home, next.incarnation);
   // failpoint: copy-in.switched
-  const wasEmpty = isEmpty(partition);
+  const hadLine = parts.empties.get(partition) !== undefined;
   const present = switchHere(parts, partition, next);
-  if (wasEmpty) await logState(parts, partition);
+  if (hadLine) await logState(parts, partition);
   await parts.empties.remove(partition).catch(parts.fail);
   return present;
 }
 
-/** Logs the state: so far only the line of an empty partition may have it, which goes now. */
+/** Logs the state: so far only the line of a partition may have it, which goes now. */
 export function logState(parts: StoreParts, partition: Partition): Promise<void> {
   const { state } = must(partition.file, 'a copy took its place').marks();
   return logChange(parts, partition, { state });
