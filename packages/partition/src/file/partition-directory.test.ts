@@ -1,11 +1,11 @@
 // Tests when the folder of a new partition counts.
-import fs, { mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import fs, { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import promises, { type FileHandle, open } from 'node:fs/promises';
 import module from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { scratch, write } from '../../test/support/scratch-store.ts';
+import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import { makePartitionDirectory } from './partition-directory.ts';
 import { syncsOfSystem } from './syncs.ts';
 
@@ -55,6 +55,34 @@ test('a new file is synced before it counts, also if its first change is none', 
     await store.write([write('other', 'y'.repeat(5_000), i + 1, 1)]);
   }
   expect([...synced]).toContain(join(home, current(), 'data.db'));
+});
+
+test('a lack of descriptors at a start does not count as damage of a partition', async () => {
+  await using place = scratch();
+  const store = await place.openReady();
+  const list = readFileSync(join(place.directory, 'empty-partitions'));
+  await store.write([write('a', 'x', 5)]);
+  await store.close();
+  const { readFile } = promises;
+  const restore = (): void => {
+    promises.readFile = readFile;
+    module.syncBuiltinESMExports();
+  };
+  onTestFinished(restore);
+  const refuse = (file: unknown, ...about: unknown[]): Promise<unknown> =>
+    String(file).endsWith('/CURRENT')
+      ? Promise.reject(Object.assign(new Error('too many open files'), { code: 'ENFILE' }))
+      : Reflect.apply(readFile, promises, [file, ...about]);
+  for (const line of [null, list]) {
+    if (line !== null) writeFileSync(join(place.directory, 'empty-partitions'), line);
+    promises.readFile = refuse as typeof readFile;
+    module.syncBuiltinESMExports();
+    await expect(place.open()).rejects.toThrow('too many open files');
+    restore();
+    const again = await place.open();
+    expect(textOf(again, 'a')).toBe('x');
+    await again.close();
+  }
 });
 
 test('a file that is made while a copy takes its place does not replace its CURRENT', () => {

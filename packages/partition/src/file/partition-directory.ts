@@ -13,6 +13,7 @@ import {
 import { readOwnFile } from '@ringwright/node/read-regular-file';
 import { dataPaths, isIncarnation, isKeyspace, type PartitionRef } from './data-paths.ts';
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
+import { isCannotOpen } from './sqlite-errors.ts';
 
 const CURRENT = 'CURRENT';
 /** Prefix in a CURRENT that names a file which took the place of the one in use. */
@@ -119,7 +120,7 @@ export function noteReplaced(directory: string, incarnation: string): void {
  * marks the file as replaced.
  */
 export async function readCurrent(directory: string): Promise<string> {
-  const text = String(await readOwnFile(currentFile(directory)).catch(() => ''));
+  const text = await readCurrentText(directory);
   const incarnation = text.slice(0, -1);
   if (text.endsWith('\n') && isIncarnation(incarnation)) return incarnation;
   if (text.startsWith(REPLACED)) {
@@ -141,9 +142,19 @@ export async function readCurrent(directory: string): Promise<string> {
   });
 }
 
+/** Returns '' for a file that is missing or cannot be read. */
+async function readCurrentText(directory: string): Promise<string> {
+  const bytes = await readOwnFile(currentFile(directory)).catch((error: unknown) => {
+    // A lack of descriptors says nothing about the file.
+    if (isCannotOpen(error)) throw error;
+    return '';
+  });
+  return String(bytes);
+}
+
 /** Whether CURRENT names an incarnation. If not, a line of EmptyPartitions tells the state. */
 export async function isFinished(directory: string): Promise<boolean> {
-  const text = String(await readOwnFile(currentFile(directory)).catch(() => ''));
+  const text = await readCurrentText(directory);
   return text.endsWith('\n') && isIncarnation(text.slice(0, -1));
 }
 
