@@ -4,13 +4,19 @@ import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
 import { messageOf } from '@ringwright/base/thrown';
 import type { Logger } from 'pino';
 
-/** Returns a function that ends the repetition and waits for the run under way. */
-export function repeat(work: () => Promise<void>, pauseMs: number): () => Promise<void> {
+/**
+ * Returns a function that ends the repetition and waits for the run under way. The signal tells a
+ * long run that it should end.
+ */
+export function repeat(
+  work: (signal: AbortSignal) => Promise<void>,
+  pauseMs: number,
+): () => Promise<void> {
   const end = new AbortController();
   const { signal } = end;
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
-      await work();
+      await work(signal);
       await setTimeout(pauseMs, null, { signal }).catch(() => undefined); // the abort ends it early
     }
   };

@@ -223,6 +223,7 @@ function repeatRounds({
   greetPeers,
   scrubber,
 }: ServerParts & { readonly throttle: AdaptiveThrottle }): (() => Promise<void>)[] {
+  const endScrub = repeat(() => scrubber.tick(), scrubTickMs);
   return [
     repeatEach(() => rings.list(), {
       nameOf: ({ ring }) => ring.keyspace,
@@ -230,12 +231,12 @@ function repeatRounds({
       atOnce: replicationRingsAtOnce,
       pauseMs: replicationIntervalMs,
     }),
-    repeat(async () => {
-      for (const active of rings.list()) await raiseFloors(floors, active);
+    repeat(async (signal) => {
+      for (const active of rings.list()) await raiseFloors(floors, active, signal);
     }, tombstoneRoundMs),
     repeat(async () => throttle.round(), throttleRoundMs),
     repeat(greetPeers, peerGreetMs),
-    repeat(() => scrubber.tick(), scrubTickMs),
+    async () => void endScrub(), // not awaited: the store ends the scrub of a long file
   ];
 }
 

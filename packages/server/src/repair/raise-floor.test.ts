@@ -337,3 +337,22 @@ test('raising floors asks no empty file, and a turn of the event loop asks one f
   expect(asked).toEqual(filled);
   expect(new Set(turns).size).toBe(filled.length);
 });
+
+test('raising floors ends before the next partition when the server stops', async () => {
+  const wide = servedRing({ devices: 1, replicas: 1, power: 3 });
+  await using cluster = await StoreCluster.open([wide]);
+  const device = cluster.devices[0]!;
+  const { store, devices, active } = device;
+  for (const partition of [1, 2, 5]) {
+    await cluster.create(partition, [0]);
+    await device.put(partition, { a: '1' });
+  }
+  const stop = new AbortController();
+  const counted = vi.spyOn(store, 'expired').mockImplementation(() => {
+    stop.abort();
+    return Promise.resolve(0);
+  });
+  const ports = { store, devices, nowMs: cluster.nowMs, requireDropsAllowed: () => undefined };
+  expect(await raiseFloors(ports, active, stop.signal)).toBe(0);
+  expect(counted).toHaveBeenCalledOnce();
+});

@@ -22,14 +22,19 @@ export interface FloorPorts {
 /**
  * Tries once for each partition that has tombstones or expired records, and whose first slot is
  * this device's. Resolves to how many floors were raised everywhere. The next round tries again
- * what has failed.
+ * what has failed. Begins no more partitions once the signal is aborted.
  */
-export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promise<number> {
+export async function raiseFloors(
+  ports: FloorPorts,
+  active: ActiveRing,
+  signal?: AbortSignal,
+): Promise<number> {
   const { ring, self } = active;
   const floorMs = ports.nowMs() - tombstoneAgeMsMin;
   const moving = new Set([...ring.moves.map(({ partition }) => partition), ...retiringIn(ring)]);
   let raised = 0;
   for (let partition = 0; partition < ring.partitions; partition += 1) {
+    if (signal?.aborted === true) break;
     if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;
     const info = usableInfo(ports.store, ring.keyspace, partition);
     if (info?.state !== 'ready' || info.rows + info.tombstones === 0) continue;

@@ -75,8 +75,8 @@ export class Scrubber {
       this.#pausedUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
       if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
     } catch (error) {
-      // The file was dropped since the cycle began.
-      if (hasCode(error, 'PARTITION_ABSENT')) return;
+      // The file was dropped since the cycle began, or the server stops.
+      if (hasCode(error, 'PARTITION_ABSENT') || hasCode(error, 'STORE_CLOSED')) return;
       // The file may have been read anyway.
       this.#pausedUntilMs = now + FAILED_PAUSE_MS;
       onError(error);
