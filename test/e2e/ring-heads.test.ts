@@ -2,6 +2,7 @@
 import { rename } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
 import { openAccess } from '@ringwright/head-store/store-access';
 import { waitFor } from '@ringwright/node/wait-for';
 import { commitVersion } from '@ringwright/repository/commit-version';
@@ -60,6 +61,32 @@ for (const [kind, here, urlOf] of kinds) {
       await publish();
       await last(3);
       second();
+    });
+
+    test('are adopted once the disk is no longer full', async () => {
+      await using folder = await scratchFolder();
+      const shared = await sharedRepository(urlOf(folder.path));
+      await stageDevices(shared.rings);
+      const first = { ...(await nextVersion(shared.rings)), override: 'a test' };
+      await commitVersion(shared.rings, first);
+      const failures = [1, 2].map(() => new CodedError('DISK_FULL', 'no space is left'));
+      const versions: number[] = [];
+      const refused: unknown[] = [];
+      const stop = followHeads(
+        {
+          adopt: async (bytes) => {
+            const failure = failures.shift();
+            if (failure !== undefined) throw failure;
+            versions.push(decodeRing(bytes).ring.version);
+          },
+          onRefusal: (_, error) => refused.push(error),
+          onTrouble: () => undefined,
+        },
+        { url: shared.url, access: openAccess },
+      );
+      await waitFor('a version', { ask: () => versions.length, until: (count) => count === 1 });
+      stop();
+      expect(refused, 'reported once').toMatchObject([{ code: 'DISK_FULL' }]);
     });
   });
 }

@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { CodedError } from '@ringwright/base/coded-error';
+import { expect, test, vi } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { followRingFiles } from './ring-files.ts';
 
@@ -45,3 +46,34 @@ test('a folder of rings that is a file is reported, and a missing one is not', a
   }
   expect(refused).toEqual([file]);
 });
+
+test('a file is tried again after a failure that may pass, and not after a refusal', async () => {
+  await using folder = await scratchFolder();
+  const [late, old] = [join(folder.path, 'late.ring'), join(folder.path, 'old.ring')];
+  await writeFile(late, 'late');
+  await writeFile(old, 'old');
+  const failures = [
+    new CodedError('DISK_FULL', 'no space is left'),
+    new CodedError('DISK_FAILED', 'an input/output error'),
+    Object.assign(new Error('too many open files'), { code: 'EMFILE' }),
+  ];
+  const tried: string[] = [];
+  const adopted: string[] = [];
+  const adopt = async (bytes: Uint8Array): Promise<never> => {
+    const name = Buffer.from(bytes).toString();
+    tried.push(name);
+    if (name === 'old') throw new CodedError('RING_OLDER', 'a newer one was active here');
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    adopted.push(name);
+    return undefined as never;
+  };
+  const refused: string[] = [];
+  const onRefusal = (file: string): void => void refused.push(file);
+  const ports = { adopt, onRefusal };
+  const stop = await followRingFiles(ports, { folder: undefined, files: [late, old] });
+  await vi.waitFor(() => expect(adopted).toEqual(['late']), { timeout: 30_000 });
+  stop();
+  expect(tried).toEqual(['late', 'old', 'late', 'late', 'late']);
+  expect(refused, 'each is reported once').toEqual([late, old]);
+}, 40_000);

@@ -45,12 +45,12 @@ export async function requireSources({ folder, files }: Watched): Promise<void> 
 
 /** Checks at once, then periodically. Returns a function that ends it. */
 export async function followRingFiles(ports: FilePorts, watched: Watched): Promise<() => void> {
-  const marks = new Map<string, string>();
+  const seen: Seen = { finished: new Map(), reported: new Map() };
   let timer: NodeJS.Timeout | null = null;
   let ended = false;
   const poll = async (): Promise<void> => {
     for (const file of [...watched.files, ...(await headVersions(ports, watched.folder))]) {
-      await lookAt(ports, marks, file);
+      await lookAt(ports, seen, file);
     }
     if (!ended) timer = setTimeout(() => void poll(), ringFilePollMs);
   };
@@ -61,17 +61,35 @@ export async function followRingFiles(ports: FilePorts, watched: Watched): Promi
   };
 }
 
-/** Adopts a file whose size or time has changed. A refused file is reported once per change. */
-async function lookAt(ports: FilePorts, marks: Map<string, string>, file: string): Promise<void> {
+/** The state of each file, by its size and time, that needs no second look or no second report. */
+interface Seen {
+  readonly finished: Map<string, string>;
+  readonly reported: Map<string, string>;
+}
+
+/**
+ * Adopts a file whose size or time has changed, and tries again after a failure that may pass. A
+ * failure is reported once per change.
+ */
+async function lookAt(ports: FilePorts, { finished, reported }: Seen, file: string): Promise<void> {
+  let state = '';
   try {
     const { mtimeMs, size } = await stat(file);
-    const mark = `${mtimeMs}/${size}`;
-    if (marks.get(file) === mark) return;
-    marks.set(file, mark);
+    state = `${mtimeMs}/${size}`;
+    if (finished.get(file) === state) return;
     await ports.adopt(await readRegularFile(file, ringFileBytesMax));
+    finished.set(file, state);
   } catch (error) {
-    refuse(ports, file, error);
+    if (state !== '' && !mayPass(error)) finished.set(file, state);
+    if (state === '' || reported.get(file) !== state) refuse(ports, file, error);
+    reported.set(file, state);
   }
+}
+
+/** Whether the same ring may be adopted later: the disk was full, or a file could not be opened. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof CodedError)) return codeOf(error) !== '';
+  return error.retry !== 'never' || error.code === 'DISK_FAILED';
 }
 
 /** A missing file is not reported: it may still come. */

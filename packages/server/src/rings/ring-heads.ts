@@ -2,12 +2,12 @@
 // store that has caught up, and adopts them like a ring from anywhere else: audited, with its
 // signatures checked.
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode } from '@ringwright/base/coded-error';
 import { ringFilePollMs } from '@ringwright/base/limits';
 import { parseRecord } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { readSharedFile, requireContent } from '@ringwright/head-store/ring-store';
 import type { StoreAccess } from '@ringwright/head-store/store-access';
+import { mayPass } from './ring-files.ts';
 
 interface HeadPorts {
   readonly adopt: (bytes: Uint8Array) => Promise<unknown>;
@@ -43,9 +43,8 @@ export function followHeads(
       } catch (error) {
         if (reportedHead !== value) ports.onRefusal(ring, error);
         reportedHead = value;
-        // No ring store with the head can be read now: it is tried again.
-        if (hasCode(error, 'RING_STORES_TOO_FEW'))
-          await delay(ringFilePollMs, undefined, { ref: false });
+        // For example, no ring store with the head can be read now: it is tried again.
+        if (mayPass(error)) await delay(ringFilePollMs, undefined, { ref: false });
         else finishedHead = value;
       }
     }
