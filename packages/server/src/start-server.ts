@@ -268,8 +268,8 @@ async function openRedis(
   { redisPort: port, redisKeyspace, redisConsistency, listen: address, device }: ServerOptions,
   ports: Omit<Parameters<typeof createRedis>[0], 'uptimeMs'>,
   { security, log, share }: { security: PortSecurity; log: Logger; share: number },
-): Promise<() => void> {
-  if (port === undefined) return () => undefined;
+): Promise<() => Promise<void>> {
+  if (port === undefined) return async () => undefined;
   const keyspace = redisKeyspace ?? null;
   const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
   const redis = createRedis(

@@ -94,6 +94,12 @@ export class RedisConnection {
     return this.#running > 0 || this.#answers.length > 0;
   }
 
+  /** Reads no more requests. The socket ends when those under way are answered. */
+  leave(): void {
+    this.#ending = true;
+    this.#pump();
+  }
+
   /** Starts the requests that may start. Stops reading the socket while too many are under way. */
   #pump(): void {
     this.#isPumping = true;

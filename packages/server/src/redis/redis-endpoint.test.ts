@@ -17,11 +17,13 @@ type Ports = Parameters<typeof createRedis>[0];
 
 interface Listening extends ReturnType<typeof createRedis> {
   readonly port: number;
-  /** Resolves when a change of a key has begun. Here such a change never ends. */
+  /** Resolves when a change of a key has begun. */
   readonly begun: Promise<void>;
+  /** Ends such a change: the key holds 1. */
+  readonly finish: () => void;
 }
 
-/** Starts an endpoint without a ring: PING needs none, and INCR never ends. */
+/** Starts an endpoint without a ring: PING needs none, and INCR ends only with `finish`. */
 async function listening(
   connectionsMax?: number,
   secure: (server: net.Server) => void = () => undefined,
@@ -34,9 +36,13 @@ async function listening(
   };
   const guard = { decide: () => null, require: () => undefined, isOpen: true };
   const begun = Promise.withResolvers<void>();
-  const run = (): Promise<never> => {
+  const ended = Promise.withResolvers<unknown>();
+  const finish = (): void => {
+    ended.resolve({ record: { value: Buffer.from('1'), ms: 1, tie: 0 }, isChanged: true });
+  };
+  const run = (): Promise<unknown> => {
     begun.resolve();
-    return new Promise(() => undefined);
+    return ended.promise;
   };
   const coordinator = { rings: { list: () => [] }, clock: { nowMs: () => 0 }, mutex: { run } };
   const onBug = (error: unknown): never => {
@@ -50,7 +56,7 @@ async function listening(
   await once(endpoint.server, 'listening');
   onTestFinished(() => endpoint.close());
   const { port } = endpoint.server.address() as AddressInfo;
-  return { ...endpoint, port, begun: begun.promise };
+  return { ...endpoint, port, begun: begun.promise, finish };
 }
 
 async function saying(port: number, words: string): Promise<Socket> {
@@ -152,8 +158,19 @@ test('a connection whose TLS handshake ends after the endpoint was closed is clo
   const accepted = once(endpoint.server, 'connection');
   const socket = net.connect(endpoint.port, '127.0.0.1');
   await accepted;
-  endpoint.close();
+  void endpoint.close();
   const secured = connectTls({ socket, rejectUnauthorized: false });
   secured.on('error', () => undefined).write('PING\r\n');
   await new Promise((resolve) => secured.resume().once('close', resolve));
+});
+
+test('a command under way is answered before the endpoint ends its connection', async () => {
+  const { port, begun, finish, ...endpoint } = await listening();
+  const [busy, idle] = [await saying(port, 'INCR counter\r\n'), await saying(port, '')];
+  await begun;
+  const answers = Promise.all([text(busy), text(idle)]);
+  const closed = endpoint.close();
+  finish();
+  expect(await answers).toEqual([':1\r\n', '']);
+  await closed;
 });

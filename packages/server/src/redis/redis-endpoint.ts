@@ -1,7 +1,10 @@
 // The port of the Redis protocol: accepts connections, counts them, and ends them all.
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { redisConnectionsMax } from '@ringwright/base/limits';
 import {
+  httpEndMsMax,
   redisFirstRequestMsMax,
   redisHeldBytesMax,
   redisPerAddressMax,
@@ -22,10 +25,11 @@ import { TurnBudget } from './turn-budget.ts';
 interface RedisEndpoint {
   readonly server: Server;
   /**
-   * Ends all connections; answers under way are lost, as in a crash. A connection that comes later,
-   * because its TLS handshake was under way, ends at once.
+   * Ends each connection when the commands under way are answered: a client that sent an INCR
+   * should not be left in doubt. Waits at most httpEndMsMax. A connection that comes later, because
+   * its TLS handshake was under way, ends at once.
    */
-  close(): void;
+  close(): Promise<void>;
 }
 
 interface EndpointPorts {
@@ -47,11 +51,11 @@ export function createRedis(
   connectionsMax = redisConnectionsMax,
 ): RedisEndpoint {
   const { metrics, uptimeMs } = ports;
-  const sockets = new Set<Socket>();
+  const connections = new Map<Socket, RedisConnection>();
   const limiter = new ConnectionLimiter({ max: connectionsMax, ...limiterOptions });
   const budget = new ByteBudget(affordableBytes(redisHeldBytesMax));
   let [nextId, commands, isClosed] = [1, 0, false];
-  const counts = { connections: () => sockets.size, commands: () => commands };
+  const counts = { connections: () => connections.size, commands: () => commands };
   const about: RedisAbout = { ...settings, uptimeMs, ...counts };
   const timerOf = timersOf(metrics);
   const turns = new TurnBudget();
@@ -83,14 +87,12 @@ export function createRedis(
     }
     const held = budget.connection(end);
     const firstRequestTimer = setTimeout(end, redisFirstRequestMsMax);
-    sockets.add(socket);
-    metrics.redisConnections.set(sockets.size);
     socket.once('close', () => {
       clearTimeout(firstRequestTimer);
-      sockets.delete(socket);
+      connections.delete(socket);
       admission.leave();
       held.leave();
-      metrics.redisConnections.set(sockets.size);
+      metrics.redisConnections.set(connections.size);
     });
     const onRequest = (): void => {
       clearTimeout(firstRequestTimer);
@@ -99,15 +101,24 @@ export function createRedis(
     const share = { held, onRequest, turns };
     const client = newClient(nextId++, socket, settings);
     redisConnection = new RedisConnection(socket, client, { ...connectionPorts, ...share });
+    connections.set(socket, redisConnection);
+    metrics.redisConnections.set(connections.size);
   });
   return {
     server,
-    close: () => {
+    close: async () => {
       isClosed = true;
       server.close();
-      for (const socket of sockets) socket.destroy();
+      await endAll(connections);
     },
   };
+}
+
+async function endAll(connections: ReadonlyMap<Socket, RedisConnection>): Promise<void> {
+  const ended = [...connections.keys()].map((socket) => once(socket, 'close'));
+  for (const connection of connections.values()) connection.leave();
+  await Promise.race([Promise.allSettled(ended), delay(httpEndMsMax, null, { ref: false })]);
+  for (const socket of connections.keys()) socket.destroy();
 }
 
 interface Timer {
