@@ -269,7 +269,7 @@ async function openRedis(
   ports: Omit<Parameters<typeof createRedis>[0], 'uptimeMs'>,
   { security, log, share }: { security: PortSecurity; log: Logger; share: number },
 ): Promise<() => Promise<void>> {
-  if (port === undefined) return async () => undefined;
+  if (port === undefined) return () => Promise.resolve();
   const keyspace = redisKeyspace ?? null;
   const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
   const redis = createRedis(

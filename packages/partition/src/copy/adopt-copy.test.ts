@@ -5,6 +5,7 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { aroundRename } from '../../test/support/around-rename.ts';
 import {
   copyPartition,
   cutWals,
@@ -21,20 +22,7 @@ import type { Store } from '../store.ts';
 
 /** Runs `before` and `after` around the next rename that switches CURRENT of partition 0. */
 function aroundSwitch(before: () => Promise<void>, after: () => Promise<void>): void {
-  const { rename } = fs;
-  const restore = (): void => {
-    fs.rename = rename;
-    module.syncBuiltinESMExports();
-  };
-  onTestFinished(restore);
-  fs.rename = async (from, to) => {
-    if (!String(to).endsWith('/test/0/CURRENT')) return rename(from, to);
-    restore();
-    await before();
-    await rename(from, to);
-    await after();
-  };
-  module.syncBuiltinESMExports();
+  aroundRename((_, to) => to.endsWith('/test/0/CURRENT'), { before, after });
 }
 
 const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0 };

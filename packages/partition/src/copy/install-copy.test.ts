@@ -2,10 +2,10 @@
 // during the copy are kept, and that marks are durable while the file stays closed.
 import { readdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
-import module from 'node:module';
 import { join } from 'node:path';
 import { mergeRowsMin } from '@ringwright/base/limits-store';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { aroundRename } from '../../test/support/around-rename.ts';
 import {
   copyPartition,
   cutWals,
@@ -23,21 +23,8 @@ import { SideProcess } from '../side/side-process.ts';
 import type { Store } from '../store.ts';
 
 /** Runs `before` and `after` around the next rename of a staged folder. */
-function aroundRename(before: () => Promise<void>, after: () => Promise<void>): void {
-  const { rename } = fs;
-  const restore = (): void => {
-    fs.rename = rename;
-    module.syncBuiltinESMExports();
-  };
-  onTestFinished(restore);
-  fs.rename = async (from, to) => {
-    if (!String(from).includes('/staging/copy-')) return rename(from, to);
-    restore();
-    await before();
-    await rename(from, to);
-    await after();
-  };
-  module.syncBuiltinESMExports();
+function aroundMove(before: () => Promise<void>, after: () => Promise<void>): void {
+  aroundRename((from) => from.includes('/staging/copy-'), { before, after });
 }
 
 const nothing = async (): Promise<void> => {};
@@ -70,7 +57,7 @@ test('a crash during a copy leaves an empty partition or the complete copy', asy
   const images: Scratch[] = [];
   const take = (): void => void images.push(to.image());
   spyAround(SideProcess.prototype, 'audit', { after: take });
-  aroundRename(nothing, async () => take());
+  aroundMove(nothing, async () => take());
   spyAround(EmptyPartitions.prototype, 'remove', { before: take, after: take });
   await copyPartition(source, target);
   vi.restoreAllMocks();
@@ -147,8 +134,8 @@ test('writes right before and right after the rename are in the copy too', async
       await target.write([{ ...write('promised here', null, 60), isPreparedBallot: true }]);
       images.push(to.image());
     };
-    if (when === 'before') aroundRename(writeHere, nothing);
-    else aroundRename(nothing, writeHere);
+    if (when === 'before') aroundMove(writeHere, nothing);
+    else aroundMove(nothing, writeHere);
     await copyPartition(source, target);
     images.push(to.image());
     await rotateLog(to, target);
@@ -176,8 +163,8 @@ test('a new state right before or right after the rename is the state of the cop
     await using to = scratch();
     const [source, target] = await stores(from, to);
     const change = () => target.setState('test', 0, 'lost');
-    if (when === 'before') aroundRename(change, nothing);
-    else aroundRename(nothing, change);
+    if (when === 'before') aroundMove(change, nothing);
+    else aroundMove(nothing, change);
     await copyPartition(source, target);
     for (const store of [target, await to.image().open()]) {
       expect(store.info('test', 0), when).toMatchObject({ rows: keys.length, state: 'lost' });
@@ -206,7 +193,7 @@ test('a folder that cannot be renamed fails the copy but not the store', async (
   await using to = scratch();
   const [source, target] = await stores(from, to);
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-  aroundRename(() => Promise.reject(full), nothing);
+  aroundMove(() => Promise.reject(full), nothing);
   await expect(copyPartition(source, target)).rejects.toBe(full);
   expect(target.info('test', 0)).toMatchObject({ rows: 0, state: 'filling' });
   await copyPartition(source, target);
